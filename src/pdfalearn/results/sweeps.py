@@ -16,7 +16,7 @@ from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exc
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import NotebookValue
-from pdfalearn.results.frontiers import DIVERGENCE_HEADER
+from pdfalearn.results.frontiers import DIVERGENCE_AXES, DIVERGENCE_HEADER
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
 from pdfalearn.text import format_table
@@ -209,7 +209,7 @@ class Sweep(ArrayValue, NotebookValue):
         if chosen is not None:
             marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
             axes.plot([chosen.states], [chosen.divergence], "o", **marked)
-        return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
+        return finish(axes, **DIVERGENCE_AXES)
 
 
 class SweepInterrupted(KeyboardInterrupt):
