@@ -16,7 +16,7 @@ import numpy as np
 from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling import HeldOut, Sampling, checked_sampler, estimate_mean
+from pdfalearn.distilling import HeldOut, Sampling, check_sampler, estimate_mean
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 from pdfalearn.learning import default_oracle, learn
@@ -290,7 +290,7 @@ class _Run:
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
-        sampler = checked_sampler(sampler, budget, self._model.cost)
+        sampler = check_sampler(sampler, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with (
             Interrupts() as interrupts,

@@ -6,11 +6,10 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.distilling.machines import Machine, States, take_states
 from pdfalearn.typing import Floats, Integers
 
 # Contexts have at most this many symbols, and the mark of the beginning.
@@ -34,15 +33,7 @@ class _Level(NamedTuple):
 
 
 class Contexts:
-    """The last symbols of words, with a mark for the beginning, the most useful ones first.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    most : int
-        How many contexts automata may have.
-    """
+    """The last symbols of words, with a mark for the beginning, the ``most`` useful ones first."""
 
     def __init__(self, evidence: Evidence, most: int) -> None:
         self._evidence = evidence
@@ -70,9 +61,7 @@ class Contexts:
         # The mark of the beginning comes first: it is the second of the order.
         first = int(numbers[self._order[1]]) if len(chosen) > 1 else 0
         order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
-        places = np.empty(len(chosen), dtype=np.int32)
-        places[order] = np.arange(len(chosen), dtype=np.int32)
-        return Machine(places[transitions[order]], rows[order], rows[order])
+        return take_states(Machine(transitions, rows, rows), order)
 
     def _rows(self, chosen: Integers, parents: Integers) -> Floats:
         """Return the means of answers in contexts, drawn to those of contexts one shorter."""
@@ -130,24 +119,14 @@ def _compute_gains(sums: Table, above: Table, places: Integers) -> Floats:
     weights_above = np.asarray(above.sum(axis=1))[places]
     if isinstance(sums, csr_array) and isinstance(above, csr_array):
         owners = np.repeat(np.arange(len(places)), np.diff(sums.indptr))
-        before = _look_up(above, places[owners], sums.indices)
+        above.sort_indices()  # so that entries are found by bisection
+        before = above[places[owners], sums.indices]
         logs = np.log(sums.data / weights[owners] * weights_above[owners] / before)
         return np.bincount(owners, sums.data * logs, len(places)).astype(np.float64)
     dense, shorter = np.asarray(sums), np.asarray(above)[places]
     ratios = np.where(dense > 0, dense, 1.0) / np.where(dense > 0, shorter, 1.0)
     ratios *= (weights_above / weights)[:, None]
     return np.asarray((dense * np.log(ratios)).sum(axis=1))
-
-
-def _look_up(
-    table: csr_array[np.float64], rows: NDArray[np.integer], columns: NDArray[np.integer]
-) -> Floats:
-    """Return entries of a sparse table that are there."""
-    table.sort_indices()
-    owners = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    keys = owners * table.shape[1] + table.indices
-    wanted = rows.astype(np.int64) * table.shape[1] + columns
-    return np.asarray(table.data[np.searchsorted(keys, wanted)])
 
 
 def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, most: int) -> Integers:

@@ -58,19 +58,10 @@ class Measured(NamedTuple):
 
 
 class HeldOut:
-    """Words that nothing was learnt from.
-
-    Parameters
-    ----------
-    positions : Positions
-        Their prefixes.
-    observations : ObservationTree
-        The answers.
-    """
+    """Words that nothing was learnt from."""
 
     def __init__(self, positions: Positions, observations: ObservationTree) -> None:
-        weights = np.bincount(positions.nodes, minlength=observations.nodes.size).astype(np.float64)
-        evidence, nodes = make_evidence(observations, weights)
+        evidence, nodes = make_evidence(observations, positions.count_passes(observations))
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._evidence = evidence
@@ -171,9 +162,7 @@ def make_frontier(
     """
     observations = sampling.observations
     held_out = HeldOut(sampling.held_out, observations)
-    drawn = np.bincount(sampling.training.nodes, minlength=observations.nodes.size)[nodes].astype(
-        float
-    )
+    drawn = sampling.training.count_passes(observations)[nodes]
     chosen = _leave_out_beaten(fits)
     pdfas = [make_pdfa(fit, evidence, observations.alphabet) for fit in chosen]
     measured = [held_out.measure(pdfa) for pdfa in pdfas]
@@ -237,25 +226,14 @@ def _make_point(
 def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
     """Return by how much words that are too rare to be drawn may raise the loss.
 
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        What the model answered, also where it was asked because automata were blind there.
-    drawn : array of float
-        How many of the drawn words pass every node.
+    ``drawn`` says how many of the drawn words pass every node: none those that were asked because
+    automata were blind there.
     """
-    rare = ((drawn == 0) & (fit.states >= 0)).nonzero()[0]
-    answers, logs = evidence.answers[rare], fit.logs
-    groups = csr_array(
-        (evidence.weights[rare], (fit.states[rare], np.arange(len(rare)))),
-        shape=(len(fit.logs), len(rare)),
-    )
-    sums = groups @ answers
-    crossed = (sums.multiply(logs) if isinstance(sums, csr_array) else sums * logs).sum()
-    weights = evidence.weights[rare]
-    more = weights @ evidence.negative_entropies[rare] - crossed - weights.sum() * fit.loss
+    is_rare = (drawn == 0) & (fit.states >= 0)
+    sums = evidence.sum_answers(np.where(is_rare, fit.states, -1), len(fit.logs))
+    crossed = (sums.multiply(fit.logs) if isinstance(sums, csr_array) else sums * fit.logs).sum()
+    weights = evidence.weights[is_rare]
+    more = weights @ evidence.negative_entropies[is_rare] - crossed - weights.sum() * fit.loss
     return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 

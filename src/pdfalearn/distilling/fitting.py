@@ -11,12 +11,12 @@ from pdfalearn.alphabet import Word, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa
+from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa, take_states
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.sampling import (
     Sampling,
-    checked_budget,
-    checked_sampler,
+    check_budget,
+    check_sampler,
     make_evidence,
 )
 from pdfalearn.equivalence import Exact
@@ -96,10 +96,11 @@ def refit(
 def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
     """Return an automaton with its initial state first; without undefined transitions if asked."""
     order = np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
-    places = np.full(len(pdfa) + 1, 0 if complete else -1, dtype=np.int32)
-    places[order] = np.arange(len(pdfa), dtype=np.int32)
-    rows = pdfa.probabilities[order]
-    return Machine(places[pdfa.transitions[order]], rows, rows)
+    rows = pdfa.probabilities
+    machine = take_states(Machine(pdfa.transitions, rows, rows), order)
+    if complete:
+        machine = machine._replace(transitions=np.maximum(machine.transitions, 0))
+    return machine
 
 
 def _answers(
@@ -111,8 +112,8 @@ def _answers(
             f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
-    bounded = checked_budget(budget, model.cost, "draw any words")
-    sampler = checked_sampler(sampler, bounded, model.cost)
+    check_budget(budget, model.cost, "draw any words")
+    sampler = check_sampler(sampler, budget, model.cost)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)
@@ -121,10 +122,7 @@ def _answers(
                 "the budget ended before a word was drawn; give a larger budget, or ModelWords of "
                 "a smaller max_length"
             )
-        nodes = sampling.training.nodes
-        weights = np.bincount(nodes, minlength=observations.nodes.size).astype(float)
-        evidence, _ = make_evidence(observations, weights)
-    return evidence
+        return make_evidence(observations, sampling.training.count_passes(observations))[0]
 
 
 def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:

@@ -47,16 +47,7 @@ def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fi
     """Return a machine with rows re-estimated on evidence, and its loss.
 
     Rows are means of answers, drawn to their priors; a state that no word has reached keeps its
-    prior.
-
-    Parameters
-    ----------
-    machine : Machine
-        The automaton.
-    evidence : Evidence
-        What the model answered.
-    within : bool
-        Whether rows stay within the supports that were shown; else priors show symbols too.
+    prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
     """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine.rows))
@@ -75,10 +66,16 @@ def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
-    rows = np.zeros((len(machine.rows), len(alphabet) + 1))
     transitions[:, codes] = np.where(_find_possible(fit, evidence), machine.transitions, -1)
-    rows[:, 0], rows[:, codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
+    rows = _spread_rows(machine.rows, codes, len(alphabet))
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
+
+
+def _spread_rows(rows: Floats, codes: Integers, width: int) -> Floats:
+    """Return rows over more symbols, of which ``codes`` are those that they are over now."""
+    wider = np.zeros((len(rows), width + 1))
+    wider[:, 0], wider[:, codes + 1] = rows[:, 0], rows[:, 1:]
+    return wider
 
 
 def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
@@ -93,26 +90,15 @@ def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
 def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     """Return a machine over more symbols; what it does not know yet leads to the initial state.
 
-    Parameters
-    ----------
-    machine : Machine
-        The automaton.
-    codes : array of int
-        Its symbols, in order.
-    wider : array of int
-        These and others, in order.
+    ``codes`` are its symbols, and ``wider`` these and others; both are sorted.
     """
     if len(codes) == len(wider):
         return machine
-    size, places = len(machine.rows), np.searchsorted(wider, codes)
-    transitions = np.zeros((size, len(wider)), dtype=np.int32)
+    places = np.searchsorted(wider, codes)
+    transitions = np.zeros((len(machine.rows), len(wider)), dtype=np.int32)
     transitions[:, places] = machine.transitions
-    tables = []
-    for table in (machine.rows, machine.priors):
-        larger = np.zeros((size, len(wider) + 1))
-        larger[:, 0], larger[:, places + 1] = table[:, 0], table[:, 1:]
-        tables.append(larger)
-    return Machine(transitions, *tables)
+    rows, priors = (_spread_rows(table, places, len(wider)) for table in machine[1:])
+    return Machine(transitions, rows, priors)
 
 
 def prune(fit: Fit, evidence: Evidence) -> Fit:
@@ -147,6 +133,12 @@ def redirect(machine: Machine, targets: States) -> Machine:
         return machine._replace(transitions=transitions)
     is_reached[first] = False
     order = np.concatenate(([first], is_reached.nonzero()[0]))
-    numbers = np.full(len(targets), -1, dtype=np.int32)
+    return take_states(machine._replace(transitions=transitions), order)
+
+
+def take_states(machine: Machine, order: Integers) -> Machine:
+    """Return a machine with some states in a new order; what led to others becomes undefined."""
+    numbers = np.full(len(machine.rows) + 1, -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
-    return Machine(numbers[transitions[order]], machine.rows[order], machine.priors[order])
+    transitions = numbers[machine.transitions[order]]
+    return Machine(transitions, machine.rows[order], machine.priors[order])

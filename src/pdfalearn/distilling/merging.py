@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, xlogx
+from pdfalearn.distilling.evidence import Evidence, make_dense, xlogx
 from pdfalearn.distilling.machines import Machine
 from pdfalearn.typing import Floats, Integers
 
@@ -41,14 +40,8 @@ class Scores(NamedTuple):
 class Folding:
     """Prefixes that are being folded into states.
 
-    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    tolerated : float
-        How many nats two answers may differ, for each word that passes.
+    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Two
+    answers may differ by ``tolerated`` nats for each word that passes.
     """
 
     def __init__(self, evidence: Evidence, tolerated: float) -> None:
@@ -60,10 +53,8 @@ class Folding:
         self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
         inner = nodes[1:]
         self.children[numbers[evidence.parents[inner]], evidence.symbols[inner]] = numbers[inner]
-        answers = evidence.answers[nodes]
-        dense = answers.toarray() if isinstance(answers, csr_array) else answers
         self.weights = evidence.weights[nodes]
-        self.sums: Floats = dense * self.weights[:, None]
+        self.sums: Floats = make_dense(evidence.answers[nodes]) * self.weights[:, None]
         self.reds: list[int] = [0]
         self._tolerated = tolerated
 
@@ -144,17 +135,7 @@ def _find_heaviest(evidence: Evidence) -> Integers:
 
 
 def merge_prefixes(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
-    """Return an automaton whose states are merged prefixes; None if it would be too large.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    tolerated : float
-        How many nats two answers may differ, for each word that passes.
-    most : int
-        How many states there may be.
-    """
+    """Return an automaton whose states are merged prefixes; None if it would be too large."""
     if evidence.width > _WIDEST:
         return None
     folding = Folding(evidence, tolerated)

@@ -19,8 +19,8 @@ from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
     Sampling,
-    checked_budget,
-    checked_sampler,
+    check_budget,
+    check_sampler,
     take_first_words,
 )
 from pdfalearn.distilling.searching import default_sizes, search
@@ -127,8 +127,9 @@ def distill(
     """
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
-    wanted = None if sizes is None else checked_sizes(sizes)
-    sampler = checked_sampler(sampler, checked_budget(budget, asked.cost), asked.cost)
+    wanted = None if sizes is None else check_sizes(sizes)
+    check_budget(budget, asked.cost)
+    sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
         nullcontext()
@@ -147,7 +148,7 @@ def distill(
         raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
 
 
-def checked_sizes(sizes: object) -> list[int]:
+def check_sizes(sizes: object) -> list[int]:
     """Return sizes as sorted integers; refuse anything else."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
@@ -158,23 +159,7 @@ def checked_sizes(sizes: object) -> list[int]:
 
 
 class Run:
-    """One run of distilling, from the first word to the frontier.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree to ask.
-    sampler : Sampler
-        What draws the words.
-    sizes : list of int or None
-        The sizes that are wanted; None for the default ones.
-    seed : int
-        The seed.
-    progress : callable, optional
-        What to call with the progress.
-    interrupts : Interrupts
-        What holds back a Ctrl-C.
-    """
+    """One run of distilling, from the first word to the frontier."""
 
     def __init__(
         self,
@@ -185,11 +170,8 @@ class Run:
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
-        self._observations = observations
-        self._sizes = sizes
-        self._seed = seed
-        self._progress = progress
-        self._interrupts = interrupts
+        self._observations, self._sizes, self._seed = observations, sizes, seed
+        self._progress, self._interrupts = progress, interrupts
         self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
@@ -250,7 +232,6 @@ class Run:
         return replace(self._frontier, notes=tuple(self._notes))
 
     def _explain_few_words(self) -> str:
-        """Return why there are too few words."""
         sampling, sampler = self._sampling, self._sampling.sampler
         count = sampling.held_out.word_count
         if count >= 2:
@@ -285,10 +266,7 @@ class Run:
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        for size, fit in search(evidence, self._sizes):
-            self._machines[size] = fit.machine, evidence.codes
-            self._report(fit, evidence)
-            self._interrupts.check()
+        self._keep(search(evidence, self._sizes), evidence)
 
     def _polish_again(self) -> None:
         """Ask where the automata that were found are blind, and polish them once more."""
@@ -301,8 +279,12 @@ class Run:
         ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
         self._phase = "automata"
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
-        for size in places:
-            fit = polish(widen(*self._machines[size], evidence.codes), evidence)
+        machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
+        self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
+
+    def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
+        """Keep automata of some sizes, and report each."""
+        for size, fit in found:
             self._machines[size] = fit.machine, evidence.codes
             self._report(fit, evidence)
             self._interrupts.check()

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.evidence import Evidence, find_runs, make_dense
 from pdfalearn.distilling.machines import Fit
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations import Nodes, ObservationTree
@@ -28,19 +28,6 @@ def ask_blind_spots(
     """Ask for the likeliest words through transitions that hardly any word has taken.
 
     The probes of the sampling get the weights of the new answers: how many words are expected.
-
-    Parameters
-    ----------
-    fits : sequence of Fit
-        Automata; each has an equal part of the questions.
-    evidence : Evidence
-        What is known.
-    nodes : array of int
-        Which node of the observations each node of the evidence is.
-    sampling : Sampling
-        What has been asked, and how much has been spent.
-    share : float
-        How much of the budget may be spent.
     """
     observations, found = sampling.observations, dict[int, float]()
     try:
@@ -88,21 +75,8 @@ def _follow(
 def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Integers, Floats]:
     """Return where words should go on to see transitions that hardly any word has taken.
 
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        What is known.
-    count : int
-        How many transitions, at most.
-
-    Returns
-    -------
-    nodes, symbols : array of int
-        The likeliest word into each transition, and its symbol.
-    flows : array of float
-        How many words are expected to take the transition.
+    These are the node of the likeliest word into each, its symbol, and how many words are expected
+    to take it.
     """
     width = evidence.width
     flows = evidence.sums(fit.states, len(fit.machine.rows))[0][:, 1:].reshape(-1)
@@ -121,15 +95,11 @@ def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Int
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))
     nodes = np.empty(len(states), dtype=np.int64)
     weighted = evidence.weighted[0]
-    by_column = weighted.tocsc() if isinstance(weighted, csr_array) else None
+    if isinstance(weighted, csr_array):
+        weighted = weighted.tocsc()
     by_symbol = np.argsort(symbols, kind="stable")
-    borders = np.flatnonzero(np.diff(symbols[by_symbol], prepend=-1)).tolist()
-    for begin, end in zip(borders, [*borders[1:], len(symbols)], strict=False):
-        column = int(symbols[by_symbol[begin]]) + 1
-        if by_column is None:
-            flow = weighted[:, column]
-        else:
-            flow = by_column[:, [column]].toarray().reshape(-1)
+    for begin, end, symbol in find_runs(symbols[by_symbol]):
+        flow = make_dense(weighted[:, [symbol + 1]]).reshape(-1)
         for place in by_symbol[begin:end].tolist():
             state = int(states[place])
             here = order[begins[state] : begins[state + 1]]

@@ -53,19 +53,7 @@ def search(
 ) -> Iterator[tuple[int, Fit]]:
     """Search for automata of at most each of some sizes, the largest first.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    sizes : sequence of int
-        The sizes.
-    cycles : bool
-        Whether small automata are made larger and smaller again, which takes most of the time.
-
-    Yields
-    ------
-    int, Fit
-        A size and the automaton that was found for it.
+    With ``cycles`` small automata are made larger and smaller again, which takes most of the time.
     """
     most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
     largest = min(LARGEST_SEARCHED, most, max(2, evidence.size // 3))

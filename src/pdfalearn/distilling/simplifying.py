@@ -9,8 +9,8 @@ from typing import overload
 import numpy as np
 
 from pdfalearn.checks import checked_integer, checked_number
-from pdfalearn.distilling._original import Fit, Original, polish, split_states
-from pdfalearn.distilling.futures import FEW, MOST_COMPARED, merge_classes, reduce_states
+from pdfalearn.distilling._original import Original, polish, split_states
+from pdfalearn.distilling.futures import FEW, MOST_COMPARED, Fit, merge_classes, reduce_states
 from pdfalearn.equivalence import Exact, Quantization, quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics import directed_divergence
@@ -130,11 +130,12 @@ class Search:
 
     def _start(self) -> Fit:
         """Return the original; if it is large, with nearly equal states merged."""
-        states = self._original.states
-        if len(states.rows) <= MOST_COMPARED:
-            return Fit(states, 0.0)
-        classes = state_classes(self._original.pdfa_of(states), equivalence=Quantization(_KAPPA))
-        return Fit(merge_classes(states, classes), inf)
+        fit = self._original.fit_itself()
+        if len(fit.states.rows) <= MOST_COMPARED:
+            return fit
+        pdfa = self._original.pdfa_of(fit.states)
+        classes = state_classes(pdfa, equivalence=Quantization(_KAPPA))
+        return Fit(merge_classes(fit.states, classes), inf)
 
     def _measure(self, fit: Fit) -> Simplified:
         """Return a PDFA with its exact divergence; the quotient if nothing was merged."""
@@ -166,8 +167,7 @@ class Search:
         for most in (FEW, size):
             tries = int(min(_TRIALS / self._original.work, _TRIES))
             if len(fit.states.rows) > most >= size:
-                (found,) = reduce_states(fit.states, [most], self._original.refit, tries=tries)
-                fit = Fit(*found)
+                fit = reduce_states(fit.states, most, self._original.refit, tries=tries)
         if isinf(fit.loss):
-            fit = Fit(*self._original.fit_states(fit.states))
+            fit = self._original.fit_states(fit.states)
         return polish(self._original, fit)
