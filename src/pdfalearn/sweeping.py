@@ -16,7 +16,7 @@ import numpy as np
 from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling import HeldOut, Sampling, check_sampler, estimate_mean
+from pdfalearn.distilling import HeldOut, Sampling, check_sampler
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 from pdfalearn.learning import default_oracle, learn
@@ -243,11 +243,10 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
 
     def distance(pdfa: PDFA) -> _Distance:
         measured = held_out.measure(pdfa)
-        losses, infinite = measured.losses, measured.infinite
-        estimate = estimate_mean(losses, held_out.lengths - infinite)
-        share = float(infinite.sum() / held_out.lengths.sum())
-        high = estimate.high + held_out.room
-        return _Distance(estimate.mean, estimate.low, high, share, losses, infinite)
+        mean, low, high = measured.divergence
+        high += held_out.room
+        share, losses, infinite = measured.infinite_share, measured.losses, measured.infinite
+        return _Distance(mean, low, high, share, losses, infinite)
 
     counts = observations.counts
     return _Measure(

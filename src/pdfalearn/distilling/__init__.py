@@ -6,7 +6,6 @@ from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
     from pdfalearn.distilling.estimates import HeldOut as HeldOut
-    from pdfalearn.distilling.estimates import estimate_mean as estimate_mean
     from pdfalearn.distilling.fitting import refit as refit
     from pdfalearn.distilling.models import distill as distill
     from pdfalearn.distilling.sampling import Sampling as Sampling

@@ -55,6 +55,9 @@ class Measured(NamedTuple):
     word_error_rate: float
     cross_entropy: float
     """The mean of -Σ D·ln row over the positions where that is finite."""
+    divergence: Interval
+    """The mean of the finite divergences."""
+    infinite_share: float
 
 
 class HeldOut:
@@ -91,14 +94,17 @@ class HeldOut:
         divergences = np.where(is_finite, divergences, 0.0)
         weights = evidence.weights
         finite = float(weights[is_finite].sum())
-        losses = np.bincount(self._words, divergences[self._nodes], self.word_count)
-        infinite = np.bincount(self._words[~is_finite[self._nodes]], minlength=self.word_count)
+        losses = np.bincount(self._words, divergences[self._nodes], self.word_count).astype(float)
+        cut_off = self._words[~is_finite[self._nodes]]
+        infinite = np.bincount(cut_off, minlength=self.word_count).astype(np.float64)
         return Measured(
-            losses.astype(np.float64),
-            infinite.astype(np.float64),
+            losses,
+            infinite,
             float(weights @ distances / evidence.total),
             float(weights @ is_wrong / evidence.total),
             float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
+            estimate_mean(losses, self.lengths - infinite),
+            float(infinite.sum() / self.lengths.sum()),
         )
 
 
@@ -152,7 +158,6 @@ def make_frontier(
     evidence: Evidence,
     nodes: Nodes,
     sampling: Sampling,
-    seed: int,
     *,
     is_interrupted: bool,
 ) -> Frontier:
@@ -168,16 +173,24 @@ def make_frontier(
     measured = [held_out.measure(pdfa) for pdfa in pdfas]
     losses = np.array([comparable(each.losses, each.infinite) for each in measured])
     kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
-    points = [
-        _make_point(
-            pdfas[place],
-            chosen[place],
-            measured[place],
-            held_out,
-            held_out.room + rare_loss(chosen[place], evidence, drawn),
+    points = []
+    for place in kept:
+        pdfa, fit, (mean, low, high) = pdfas[place], chosen[place], measured[place].divergence
+        unseen = held_out.room + rare_loss(fit, evidence, drawn)
+        points.append(
+            Point(
+                states=len(pdfa),
+                pdfa=pdfa,
+                divergence=mean,
+                low=low,
+                high=high + unseen,
+                infinite_share=measured[place].infinite_share,
+                l1=measured[place].l1,
+                word_error_rate=measured[place].word_error_rate,
+                perplexity=float(np.exp(measured[place].cross_entropy)),
+                training_divergence=max(0.0, fit.loss),
+            )
         )
-        for place in kept
-    ]
     frontier = Frontier(
         points=tuple(points),
         sizes=tuple(sorted(fits)),
@@ -187,7 +200,7 @@ def make_frontier(
         kept_infinite=np.array([measured[place].infinite for place in kept]),
         kept_lengths=held_out.lengths,
     )
-    certificate = _certify(frontier, sampling, seed, is_interrupted=is_interrupted)
+    certificate = _certify(frontier, sampling, is_interrupted=is_interrupted)
     return replace(frontier, certificate=certificate)
 
 
@@ -205,24 +218,6 @@ def _leave_out_beaten(fits: Mapping[int, Fit]) -> list[Fit]:
     return chosen
 
 
-def _make_point(
-    pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, unseen: float
-) -> Point:
-    divergence = estimate_mean(measured.losses, held_out.lengths - measured.infinite)
-    return Point(
-        states=len(pdfa),
-        pdfa=pdfa,
-        divergence=divergence.mean,
-        low=divergence.low,
-        high=divergence.high + unseen,
-        infinite_share=float(measured.infinite.sum() / held_out.lengths.sum()),
-        l1=measured.l1,
-        word_error_rate=measured.word_error_rate,
-        perplexity=float(np.exp(measured.cross_entropy)),
-        training_divergence=max(0.0, fit.loss),
-    )
-
-
 def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
     """Return by how much words that are too rare to be drawn may raise the loss.
 
@@ -237,9 +232,7 @@ def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
     return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 
-def _certify(
-    frontier: Frontier, sampling: Sampling, seed: int, *, is_interrupted: bool
-) -> Certificate:
+def _certify(frontier: Frontier, sampling: Sampling, *, is_interrupted: bool) -> Certificate:
     best = frontier.point(len(frontier.best))
     held_out, observations = sampling.held_out, sampling.observations
     counts, name = observations.counts, sampling.sampler.name
@@ -280,7 +273,7 @@ def _certify(
         "interval": [best.low, best.high],
         "infinite_share": best.infinite_share,
         "knee": frontier.knee,
-        "seed": seed,
+        "seed": sampling.seed,
         "interrupted": is_interrupted,
     }
     if counts.outside_known:

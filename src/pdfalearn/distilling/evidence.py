@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from pdfalearn.typing import Floats, Integers, Singles
 
@@ -114,10 +114,11 @@ class Evidence:
         known = (groups >= 0).nonzero()[0]
         places = (groups[known], known)
         choice = csr_array((self.weights[known], places), shape=(count, self.size))
-        return choice @ self.answers
+        sums = choice @ self.answers
+        return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
 
-def make_dense(table: Table) -> Floats:
+def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDArray[Any]:
     """Return a table as a plain array."""
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
 

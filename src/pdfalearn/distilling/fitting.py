@@ -25,7 +25,7 @@ from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.samplers import Sampler
-from pdfalearn.words import Words, visited_states
+from pdfalearn.words import visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
 # Tables of at most this many columns are dense.
@@ -73,17 +73,14 @@ def refit(
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
     seed = checked_integer(seed, "seed", 0)
-    if isinstance(source, PDFA | LanguageModel):
-        evidence = _answers(pdfa, source, budget, sampler, seed)
-        is_model = True
-    else:
-        evidence, is_model = _counts(pdfa, source), False
-    machine = _machine(pdfa, complete=transitions)
-    result = (
-        polish(machine, evidence, within=is_model)
-        if transitions
-        else fit_rows(machine, evidence, within=is_model)
+    is_model = isinstance(source, PDFA | LanguageModel)
+    evidence = (
+        _ask_evidence(pdfa, source, budget, sampler, seed)
+        if isinstance(source, PDFA | LanguageModel)
+        else _count_evidence(pdfa, source)
     )
+    fit = polish if transitions else fit_rows
+    result = fit(_make_machine(pdfa, complete=transitions), evidence, within=is_model)
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
     if lost.any():
         symbol = pdfa.alphabet.symbols[int(lost.any(axis=0).argmax())]
@@ -93,7 +90,7 @@ def refit(
     return make_pdfa(result, evidence, pdfa.alphabet)
 
 
-def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
+def _make_machine(pdfa: PDFA, *, complete: bool) -> Machine:
     """Return an automaton with its initial state first; without undefined transitions if asked."""
     order = np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
     rows = pdfa.probabilities
@@ -103,7 +100,7 @@ def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
     return machine
 
 
-def _answers(
+def _ask_evidence(
     pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: Sampler | None, seed: int
 ) -> Evidence:
     model = as_model(source)
@@ -125,7 +122,7 @@ def _answers(
         return make_evidence(observations, sampling.training.count_passes(observations))[0]
 
 
-def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
+def _count_evidence(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
     """Take what follows in words as the answers; only the empty prefix is shared by them."""
     batch = pdfa.alphabet.encode_words(words)
     if not len(batch):
@@ -135,11 +132,7 @@ def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
         codes = list(batch)[int((ends < 0).argmax())]
         word = shortened(pdfa.alphabet.decode(codes))
         raise InputError(f"the word {word} is undefined in the automaton; leave it out")
-    return _chains(batch, len(pdfa.alphabet) + 1)
-
-
-def _chains(batch: Words, width: int) -> Evidence:
-    count = len(batch.symbols) + 1
+    count, width = len(batch.symbols) + 1, len(pdfa.alphabet) + 1
     is_first = np.zeros(count, dtype=bool)
     is_first[batch.offsets[:-1][batch.lengths > 0] + 1] = True
     parents = np.where(is_first, 0, np.maximum(np.arange(count) - 1, 0))

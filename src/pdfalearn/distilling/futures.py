@@ -96,7 +96,7 @@ def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
 
 
 def future_costs(
-    local: Numbers, lefts: Integers, rows: Numbers, rights: Integers, sweeps: int
+    local: Numbers, lefts: NDArray[np.integer], rows: Numbers, rights: Integers, sweeps: int
 ) -> Numbers:
     """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)), some symbols ahead.
 

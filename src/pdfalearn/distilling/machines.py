@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats, Integers
 
 States = NDArray[np.int32]
@@ -103,15 +102,13 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
 
 def prune(fit: Fit, evidence: Evidence) -> Fit:
     """Return a fit without states that no possible word reaches."""
-    machine, size = fit.machine, len(fit.machine.rows)
-    states, symbols = _find_possible(fit, evidence).nonzero()
-    places = (states, machine.transitions[states, symbols])
-    graph = csr_array((np.ones(len(states), dtype=np.int8), places), shape=(size, size))
-    kept = np.zeros(size, dtype=bool)
-    kept[breadth_first_order(graph, 0, return_predecessors=False)] = True
-    if kept.all():
+    machine = fit.machine
+    possible = np.where(_find_possible(fit, evidence), machine.transitions, -1)
+    kept = reachable_in(possible, 0).states
+    if len(kept) == len(machine.rows):
         return fit
-    targets = np.where(kept, np.arange(size), 0).astype(np.int32)
+    targets = np.zeros(len(machine.rows), dtype=np.int32)
+    targets[kept] = kept
     return fit_rows(redirect(machine, targets), evidence)
 
 
@@ -120,20 +117,12 @@ def redirect(machine: Machine, targets: States) -> Machine:
 
     The initial state's target comes first, the others stay in their order. A target is its own.
     """
-    transitions = targets[machine.transitions]
-    is_reached = np.zeros(len(targets), dtype=bool)
-    new = targets[:1]
-    while len(new):
-        is_reached[new] = True
-        is_next = np.zeros(len(targets), dtype=bool)
-        is_next[transitions[new]] = True
-        new = (is_next & ~is_reached).nonzero()[0].astype(np.int32)
-    first = targets[0]
-    if first == 0 and is_reached.all():
-        return machine._replace(transitions=transitions)
-    is_reached[first] = False
-    order = np.concatenate(([first], is_reached.nonzero()[0]))
-    return take_states(machine._replace(transitions=transitions), order)
+    moved = machine._replace(transitions=targets[machine.transitions])
+    first = int(targets[0])
+    reached = np.sort(reachable_in(moved.transitions, first).states)
+    if first == 0 and len(reached) == len(targets):
+        return moved
+    return take_states(moved, np.concatenate(([first], reached[reached != first])))
 
 
 def take_states(machine: Machine, order: Integers) -> Machine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling.estimates import HeldOut, estimate_mean, make_frontier
+from pdfalearn.distilling.estimates import HeldOut, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
 from pdfalearn.distilling.polishing import polish
@@ -131,16 +131,13 @@ def distill(
     check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, "distilling", max_symbols=budget.max_symbols)
-    )
+    shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(asked, _SAME, budget, interrupts)
-            run = Run(observations, sampler, wanted, seed, report, interrupts)
+            sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+            run = Run(sampling, wanted, report, interrupts)
             frontier = run.finish(store, key, audit)
         interrupts.check()
         return frontier
@@ -163,16 +160,13 @@ class Run:
 
     def __init__(
         self,
-        observations: ObservationTree,
-        sampler: Sampler,
+        sampling: Sampling,
         sizes: list[int] | None,
-        seed: int,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
-        self._observations, self._sizes, self._seed = observations, sizes, seed
-        self._progress, self._interrupts = progress, interrupts
-        self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        self._sampling, self._observations = sampling, sampling.observations
+        self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
         # Words to report by; there once all words are drawn.
@@ -181,7 +175,7 @@ class Run:
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
         if progress is not None:
-            observations.asker.on_batch = self._report
+            self._observations.asker.on_batch = self._report
 
     def finish(self, store: str | os.PathLike[str] | None, key: str | None, audit: int) -> Frontier:
         """Distil to the end, with a store if there is one; the model is closed in every case."""
@@ -200,7 +194,7 @@ class Run:
                 self._polish_again()
                 unsteady: UnsteadyModelError | None = None
                 try:
-                    self._observations.audits.audit(audit, self._seed)
+                    self._observations.audits.audit(audit, self._sampling.seed)
                 except UnsteadyModelError as error:
                     unsteady = error
                 except Exception as error:  # all has been asked
@@ -286,7 +280,9 @@ class Run:
         """Keep automata of some sizes, and report each."""
         for size, fit in found:
             self._machines[size] = fit.machine, evidence.codes
-            self._report(fit, evidence)
+            if self._progress is not None:
+                held_out = self._measure_divergence(fit, evidence)
+                self._report(len(fit.machine.rows), fit.loss, held_out)
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
@@ -298,17 +294,14 @@ class Run:
             size: prune(fit_rows(widen(*machine, evidence.codes), evidence), evidence)
             for size, machine in self._machines.items()
         }
-        return make_frontier(
-            fits, evidence, nodes, self._sampling, self._seed, is_interrupted=is_interrupted
-        )
+        return make_frontier(fits, evidence, nodes, self._sampling, is_interrupted=is_interrupted)
 
-    def _report(self, fit: Fit | None = None, evidence: Evidence | None = None) -> None:
-        """Report how far the run is, and an automaton with its losses if one was found."""
+    def _report(
+        self, states: int | None = None, loss: float | None = None, held_out: float | None = None
+    ) -> None:
+        """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        held_out = None
-        if fit is not None and evidence is not None:
-            held_out = self._measure_divergence(fit, evidence)
         self._interrupts.check()
         self._interrupts.is_calling = True
         try:
@@ -319,8 +312,8 @@ class Run:
                     symbols=self._observations.counts.symbols,
                     cost=self._observations.meter.spent,
                     share=min(1.0, self._sampling.share),
-                    states=None if fit is None else len(fit.machine.rows),
-                    training_divergence=None if fit is None else fit.loss,
+                    states=states,
+                    training_divergence=loss,
                     held_out_divergence=held_out,
                 )
             )
@@ -335,5 +328,4 @@ class Run:
         if self._held_out is None:
             words = take_first_words(self._sampling.held_out, _STRUCTURE)
             self._held_out = HeldOut(words, self._observations)
-        measured = self._held_out.measure(make_pdfa(fit, evidence, alphabet))
-        return estimate_mean(measured.losses, self._held_out.lengths - measured.infinite).mean
+        return self._held_out.measure(make_pdfa(fit, evidence, alphabet)).divergence.mean

@@ -95,11 +95,10 @@ def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Int
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))
     nodes = np.empty(len(states), dtype=np.int64)
     weighted = evidence.weighted[0]
-    if isinstance(weighted, csr_array):
-        weighted = weighted.tocsc()
+    by_column = weighted.tocsc() if isinstance(weighted, csr_array) else weighted
     by_symbol = np.argsort(symbols, kind="stable")
     for begin, end, symbol in find_runs(symbols[by_symbol]):
-        flow = make_dense(weighted[:, [symbol + 1]]).reshape(-1)
+        flow = make_dense(by_column[:, [symbol + 1]]).reshape(-1)
         for place in by_symbol[begin:end].tolist():
             state = int(states[place])
             here = order[begins[state] : begins[state + 1]]

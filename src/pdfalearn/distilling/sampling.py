@@ -69,6 +69,7 @@ class Sampling:
         self.observations = observations
         self.sampler = sampler
         self._one_in = held_out
+        self.seed = seed
         self._random = np.random.default_rng(seed)
         self._started = time.monotonic()
         width = len(observations.alphabet)
@@ -227,8 +228,8 @@ def make_evidence(
             # Keep the columns of symbols that are listed or taken.
             codes = np.union1d(sparse.indices[sparse.indices > 0] - 1, symbols[1:])
             columns = np.concatenate(([0], codes + 1))
-            entries = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
-            table = _choose_format(csr_array(entries, shape=(len(rows), len(columns))))
+            listed = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
+            table = _choose_format(csr_array(listed, shape=(len(rows), len(columns))))
             symbols = np.searchsorted(codes, symbols)
             symbols[0] = 0
     evidence = Evidence(parents, symbols, weights[nodes], table, codes)
