@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import Machine, States, take_states
+from pdfalearn.distilling.machines import Machine, take_states
 from pdfalearn.typing import Floats, Integers
 
 # Contexts have at most this many symbols, and the mark of the beginning.
@@ -54,9 +54,15 @@ class Contexts:
         numbers = np.full(len(self._parents) + 1, -1)
         numbers[chosen] = np.arange(len(chosen))
         parents, prefixes = numbers[self._parents[chosen]], numbers[self._prefixes[chosen]]
-        transitions = _find_transitions(
-            parents, prefixes, self._last_symbols[chosen], self._evidence.width
-        )
+        lasts = self._last_symbols[chosen]
+        transitions = np.zeros((len(chosen), self._evidence.width), dtype=np.int32)
+        by_prefix = np.argsort(prefixes, kind="stable")
+        begins = np.searchsorted(prefixes[by_prefix], np.arange(len(chosen) + 1)).tolist()
+        for context, parent in enumerate(parents.tolist()):
+            if context:
+                transitions[context] = transitions[parent]
+            longer = by_prefix[begins[context] : begins[context + 1]]
+            transitions[context, lasts[longer]] = longer
         rows = self._rows(chosen, parents)
         # The mark of the beginning comes first: it is the second of the order.
         first = int(numbers[self._order[1]]) if len(chosen) > 1 else 0
@@ -158,16 +164,3 @@ def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, mos
                 for child in children[begins[top] : begins[top + 1]]:
                     heapq.heappush(heap, (costs[child], child))
     return np.array(order)
-
-
-def _find_transitions(parents: Integers, prefixes: Integers, lasts: Integers, width: int) -> States:
-    """Lead every context and symbol to the longest suffix that is a context."""
-    transitions = np.zeros((len(parents), width), dtype=np.int32)
-    by_prefix = np.argsort(prefixes, kind="stable")
-    begins = np.searchsorted(prefixes[by_prefix], np.arange(len(parents) + 1)).tolist()
-    for context, parent in enumerate(parents.tolist()):
-        if context:
-            transitions[context] = transitions[parent]
-        longer = by_prefix[begins[context] : begins[context + 1]]
-        transitions[context, lasts[longer]] = longer
-    return transitions

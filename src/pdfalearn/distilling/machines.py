@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats, Integers
 
 States = NDArray[np.int32]
@@ -66,15 +65,9 @@ def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     machine, codes = fit.machine, evidence.codes
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
     transitions[:, codes] = np.where(_find_possible(fit, evidence), machine.transitions, -1)
-    rows = _spread_rows(machine.rows, codes, len(alphabet))
+    rows = np.zeros((len(machine.rows), len(alphabet) + 1))
+    rows[:, np.append(0, codes + 1)] = machine.rows
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
-
-
-def _spread_rows(rows: Floats, codes: Integers, width: int) -> Floats:
-    """Return rows over more symbols, of which ``codes`` are those that they are over now."""
-    wider = np.zeros((len(rows), width + 1))
-    wider[:, 0], wider[:, codes + 1] = rows[:, 0], rows[:, 1:]
-    return wider
 
 
 def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
@@ -96,7 +89,9 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     places = np.searchsorted(wider, codes)
     transitions = np.zeros((len(machine.rows), len(wider)), dtype=np.int32)
     transitions[:, places] = machine.transitions
-    rows, priors = (_spread_rows(table, places, len(wider)) for table in machine[1:])
+    columns = np.append(0, places + 1)
+    rows, priors = np.zeros((2, len(machine.rows), len(wider) + 1))
+    rows[:, columns], priors[:, columns] = machine.rows, machine.priors
     return Machine(transitions, rows, priors)
 
 
@@ -104,12 +99,25 @@ def prune(fit: Fit, evidence: Evidence) -> Fit:
     """Return a fit without states that no possible word reaches."""
     machine = fit.machine
     possible = np.where(_find_possible(fit, evidence), machine.transitions, -1)
-    kept = reachable_in(possible, 0).states
+    kept = _find_reached(possible, 0)
     if len(kept) == len(machine.rows):
         return fit
     targets = np.zeros(len(machine.rows), dtype=np.int32)
     targets[kept] = kept
     return fit_rows(redirect(machine, targets), evidence)
+
+
+def _find_reached(transitions: States, initial: int) -> Integers:
+    """Return the states that words reach, in their order."""
+    is_reached = np.zeros(len(transitions) + 1, dtype=bool)
+    new = np.array([initial])
+    while len(new):
+        is_reached[new] = True
+        is_next = np.zeros(len(is_reached), dtype=bool)
+        is_next[transitions[new]] = True
+        is_next[-1] = False  # where transitions are undefined
+        new = (is_next & ~is_reached).nonzero()[0]
+    return is_reached.nonzero()[0]
 
 
 def redirect(machine: Machine, targets: States) -> Machine:
@@ -119,7 +127,7 @@ def redirect(machine: Machine, targets: States) -> Machine:
     """
     moved = machine._replace(transitions=targets[machine.transitions])
     first = int(targets[0])
-    reached = np.sort(reachable_in(moved.transitions, first).states)
+    reached = _find_reached(moved.transitions, first)
     if first == 0 and len(reached) == len(targets):
         return moved
     return take_states(moved, np.concatenate(([first], reached[reached != first])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -131,7 +131,11 @@ def distill(
     check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = show_progress(progress, "distilling", max_symbols=budget.max_symbols)
+    shown = (
+        nullcontext()
+        if progress is None
+        else show_progress(progress, "distilling", max_symbols=budget.max_symbols)
+    )
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
@@ -191,7 +195,6 @@ class Run:
                 self._phase = "words"
                 self._sampling.draw_until(_QUESTIONS[-1])
                 self._search()
-                self._polish_again()
                 unsteady: UnsteadyModelError | None = None
                 try:
                     self._observations.audits.audit(audit, self._sampling.seed)
@@ -254,16 +257,13 @@ class Run:
             ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
 
     def _search(self) -> None:
-        """Find the automata."""
+        """Find the automata, ask where they are blind, and polish them once more."""
         self._phase = "automata"
         self._report()
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
         self._keep(search(evidence, self._sizes), evidence)
-
-    def _polish_again(self) -> None:
-        """Ask where the automata that were found are blind, and polish them once more."""
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]

@@ -131,11 +131,19 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     """
     machine, edges = fit.machine, Edges(fit, evidence)
     size = len(machine.rows)
-    owners, symbols, targets, gains_after = _go_on(fit, edges, evidence)
+    # Find where the words that take an edge should go on with every symbol that they have next.
+    numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
+    numbers[0] = -1
+    pairs, of_node = np.unique(numbers, return_inverse=True)
+    costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
+    owners, symbols = np.divmod(pairs[1:], evidence.width)
+    targets, places = costs.argmin(axis=1), np.arange(len(owners))
+    now = machine.transitions[edges.targets[owners], symbols]
+    later = np.bincount(owners, costs[places, now] - costs[places, targets], len(edges.numbers))
+    # What a state of its own gains an edge: at once by its row, and later by these targets.
     sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
     means = sums / weights[:, None]
     divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    later = np.bincount(owners, gains_after, len(edges.numbers))
     gains = weights * divergences.sum(axis=1) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
@@ -150,23 +158,6 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     transitions.reshape(-1)[edges.numbers[best]] = places[best]
     rows = np.concatenate((machine.rows, means[best]))
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
-
-
-def _go_on(
-    fit: Fit, edges: Edges, evidence: Evidence
-) -> tuple[Integers, Integers, Integers, Singles]:
-    """Find where the words that take an edge should go on with every symbol that they have next.
-
-    Return edges, symbols, the state that suits these words best, and what that gains in nats.
-    """
-    numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
-    numbers[0] = -1
-    pairs, of_node = np.unique(numbers, return_inverse=True)
-    costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
-    owners, symbols = np.divmod(pairs[1:], evidence.width)
-    best, places = costs.argmin(axis=1), np.arange(len(owners))
-    now = fit.machine.transitions[edges.targets[owners], symbols]
-    return owners, symbols, best, costs[places, now] - costs[places, best]
 
 
 def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:

@@ -86,11 +86,7 @@ def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Int
     best = np.argsort(-flows, kind="stable")[:count]
     best = best[flows[best] > 0]
     states, symbols = np.divmod(best, width)
-    return _find_likeliest(fit, evidence, states, symbols), symbols, flows[best]
-
-
-def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Integers) -> Integers:
-    """Return the node in each state after which a symbol is likeliest, its weight included."""
+    # Of the nodes in each state, the one after which the symbol is likeliest, its weight included.
     order = np.argsort(fit.states, kind="stable")
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))
     nodes = np.empty(len(states), dtype=np.int64)
@@ -103,4 +99,4 @@ def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Int
             state = int(states[place])
             here = order[begins[state] : begins[state + 1]]
             nodes[place] = here[flow[here].argmax()]
-    return nodes
+    return nodes, symbols, flows[best]
