@@ -21,15 +21,15 @@ _PRIOR_WEIGHT = 0.2
 class _Level(NamedTuple):
     """Contexts of one length; numbers are those among all contexts."""
 
+    # The context of every node, counted from the first of this length; -1 if it has none.
     of_nodes: Integers
-    """The context of every node, counted from the first of this length; -1 if it has none."""
+    # Of each context, the one without its first symbol.
     parents: Integers
-    """Of each context, the one without its first symbol."""
+    # Of each, the one without its last symbol; -1 for the mark of the beginning.
     prefixes: Integers
-    """Of each, the one without its last symbol; -1 for the mark of the beginning."""
     last_symbols: Integers
+    # What the answers gain in nats by the means of these contexts over those one shorter.
     gains: Floats
-    """What the answers gain in nats by the means of these contexts over those one shorter."""
 
 
 class Contexts:

@@ -47,16 +47,16 @@ class Interval(NamedTuple):
 class Measured(NamedTuple):
     """The measures of an automaton on held-out words."""
 
+    # For every word, the sum of its finite divergences.
     losses: Floats
-    """For every word, the sum of its finite divergences."""
+    # For every word, how many are infinite.
     infinite: Floats
-    """For every word, how many are infinite."""
     l1: float
     word_error_rate: float
+    # The mean of -Σ D·ln row over the positions where that is finite.
     cross_entropy: float
-    """The mean of -Σ D·ln row over the positions where that is finite."""
+    # The mean of the finite divergences.
     divergence: Interval
-    """The mean of the finite divergences."""
     infinite_share: float
 
 
@@ -72,16 +72,15 @@ class HeldOut:
         self._words = positions.words
         self.word_count = positions.word_count
         lengths = np.bincount(positions.words, minlength=positions.word_count)
+        # How many positions every word has.
         self.lengths: Floats = lengths.astype(np.float64)
-        """How many positions every word has."""
+        # The mean entropy of the model's answers.
         self.entropy = -float(evidence.negative_entropies[self._nodes].mean())
-        """The mean entropy of the model's answers."""
         mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
+        # What one more word would add to a mean, with the loss of an automaton of a single state. A
+        # word on which an automaton is lost may be too rare to be among the held-out ones.
         self.room = max(0.0, single) / max(1, self.word_count)
-        """What one more word would add to a mean, with the loss of an automaton of a single state.
-
-        A word on which an automaton is lost may be too rare to be among the held-out ones."""
 
     def measure(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""

@@ -20,14 +20,14 @@ class Step(NamedTuple):
 
     above: slice
     below: slice
+    # The parent of every node below, counted from the first above.
     parents: Integers
-    """The parent of every node below, counted from the first above."""
+    # The matrix that sums up children by their parent; None if none has more than one.
     sums: csr_array[np.float32] | None
-    """The matrix that sums up children by their parent; None if none has more than one."""
+    # The last symbols of the nodes below.
     symbols: Integers
-    """The last symbols of the nodes below."""
+    # Which nodes below have the same last symbol: from where to where, and the symbol.
     runs: list[tuple[int, int, int]]
-    """Which nodes below have the same last symbol: from where to where, and the symbol."""
 
 
 class Evidence:
@@ -49,14 +49,14 @@ class Evidence:
         answers: Table,
         codes: Integers | None = None,
     ) -> None:
+        # How many nodes and symbols there are.
         self.size, self.width = len(parents), int(answers.shape[1]) - 1
-        """How many nodes and symbols there are."""
         self.codes = np.arange(self.width) if codes is None else codes
         order, self.levels = _sort_by_length(parents, symbols)
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(len(order))
+        # The number of every node as it was given.
         self.order = order
-        """The number of every node as it was given."""
         self.parents = places[parents[order]]
         self.symbols = symbols[order]
         self.weights = weights[order]
@@ -68,8 +68,8 @@ class Evidence:
             logs.data = xlogx(logs.data)
         else:
             logs = xlogx(logs)
+        # Σ D·log D of every answer.
         self.negative_entropies: Floats = np.asarray(logs.sum(axis=1))
-        """Σ D·log D of every answer."""
 
     @cached_property
     def steps(self) -> list[Step]:

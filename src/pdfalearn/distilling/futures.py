@@ -18,10 +18,10 @@ Numbers = NDArray[np.floating[Any]]
 _SWEEPS = 6
 # The share of states that are merged at once where there are many.
 _BATCH = 0.15
+# At most this many states are merged one at a time.
 FEW = 32
-"""At most this many states are merged one at a time."""
+# Of more states than these the least visited ones are merged first, by their rows alone.
 MOST_COMPARED = 2_000
-"""Of more states than these the least visited ones are merged first, by their rows alone."""
 _MOST_CELLS = 2**18
 # More states than these are compared in single precision.
 _MOST_DOUBLE = 512
@@ -34,15 +34,15 @@ _LEAST = 1e-300
 class States(NamedTuple):
     """The states of an automaton; -1 is an undefined transition."""
 
+    # Shape (states, symbols).
     transitions: Integers
-    """Shape (states, symbols)."""
+    # Their distributions, the terminal first.
     rows: Floats
-    """Their distributions, the terminal first."""
+    # The share of positions in each state; they need not sum to 1.
     visits: Floats
-    """The share of positions in each state; they need not sum to 1."""
     initial: int
+    # For every state of the automaton that was begun with, the state that stands for it now.
     origins: Integers
-    """For every state of the automaton that was begun with, the state that stands for it now."""
 
 
 class Fit(NamedTuple):

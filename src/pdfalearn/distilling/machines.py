@@ -14,10 +14,10 @@ from pdfalearn.typing import Floats, Integers
 
 States = NDArray[np.int32]
 
+# Rows are drawn to their prior as if this many words had shown it.
 PRIOR_WEIGHT = 1.0
-"""Rows are drawn to their prior as if this many words had shown it."""
+# While automata are compared, no symbol is less likely than this.
 FLOOR = 1e-9
-"""While automata are compared, no symbol is less likely than this."""
 
 
 class Machine(NamedTuple):
@@ -25,20 +25,20 @@ class Machine(NamedTuple):
 
     transitions: States
     rows: Floats
+    # What each row is drawn to, where few words were seen.
     priors: Floats
-    """What each row is drawn to, where few words were seen."""
 
 
 class Fit(NamedTuple):
     """A machine whose rows are the best for some evidence, and how good that is."""
 
     machine: Machine
+    # The logarithms of its rows, none below the floor's.
     logs: Floats
-    """The logarithms of its rows, none below the floor's."""
+    # The state after every node's word.
     states: States
-    """The state after every node's word."""
+    # The weighted mean of KL(answer ‖ row).
     loss: float
-    """The weighted mean of KL(answer ‖ row)."""
 
 
 def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:

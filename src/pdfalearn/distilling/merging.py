@@ -31,10 +31,10 @@ _SURE = 0.5
 class Scores(NamedTuple):
     """How far transitions (rows) are from states (columns)."""
 
+    # The nats that a merge loses beyond what is tolerated.
     excess: Floats
-    """The nats that a merge loses beyond what is tolerated."""
+    # How many words were compared.
     weights: Floats
-    """How many words were compared."""
 
 
 class Folding:

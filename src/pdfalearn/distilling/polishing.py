@@ -76,8 +76,8 @@ class Edges:
         width = evidence.width
         numbers = fit.states[evidence.parents].astype(np.int64) * width + evidence.symbols
         numbers[0] = -1  # the beginning is one too
+        # Transitions as state * symbols + symbol, first -1; and the place of each node's.
         self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
-        """Transitions as state * symbols + symbol, first -1; and the place of each node's."""
         self.weights = np.bincount(self.of_node, evidence.weights)
         self.costs: Singles = subtree_costs(fit, evidence, self.of_node, len(self.numbers))
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
@@ -89,24 +89,19 @@ def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     fit, share = fit_rows(machine, evidence, within=within), 0.5
     for _ in range(_ROUNDS):
         moves, targets = _find_moves(Edges(fit, evidence))
-        better = None
-        while better is None and len(moves):
+        count, before = len(moves) + 1, fit.loss
+        # Move a share of them, and half as many whenever that does not help.
+        while fit.loss >= before:
+            if count == 1 or not len(moves):
+                return fit
             count = max(1, int(share * len(moves)))
             transitions = fit.machine.transitions.copy()
             transitions.reshape(-1)[moves[:count]] = targets[:count]
             moved = fit.machine._replace(transitions=transitions)
-            trial = fit_rows(moved, evidence, within=within)
-            if trial.loss < fit.loss:
-                better = trial
-            elif count == 1:
-                break
+            fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
             share /= 2
-        if better is None:
-            break
         share = min(1.0, 4 * share)
-        is_enough = better.loss > (1 - _WORTH_IT) * fit.loss
-        fit = better
-        if is_enough:
+        if fit.loss > (1 - _WORTH_IT) * before:
             break
     return fit
 

@@ -45,10 +45,10 @@ _SPARSE = 0.25
 class Positions(NamedTuple):
     """The prefixes of words at which a model's answer counts."""
 
+    # The node of every position, word after word.
     nodes: Nodes = np.empty(0, dtype=np.int64)
-    """The node of every position, word after word."""
+    # The word that every position is of.
     words: Integers = np.empty(0, dtype=np.int64)
-    """The word that every position is of."""
     word_count: int = 0
 
     def count_passes(self, observations: ObservationTree) -> Floats:
@@ -78,16 +78,16 @@ class Sampling:
             transitions=np.zeros((1, width), dtype=np.int32),
             probabilities=np.full((1, width + 1), 1 / (width + 1)),
         )
+        # The positions to learn from.
         self.training = Positions()
-        """The positions to learn from."""
+        # The positions that are held out.
         self.held_out = Positions()
-        """The positions that are held out."""
+        # The weights of nodes that were asked because automata were blind there.
         self.probes: Floats = np.zeros(0)
-        """The weights of nodes that were asked because automata were blind there."""
+        # How many words were drawn.
         self.words = 0
-        """How many words were drawn."""
+        # How many of them were cut at the sampler's maximal length.
         self.cut_words = 0
-        """How many of them were cut at the sampler's maximal length."""
 
     @property
     def answered(self) -> int:

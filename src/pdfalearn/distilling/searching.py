@@ -13,8 +13,8 @@ from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.polishing import grow, polish, reduce
 from pdfalearn.results import EVERY
 
+# Larger automata are made of the most useful contexts, without a search.
 LARGEST_SEARCHED = 1500
-"""Larger automata are made of the most useful contexts, without a search."""
 # Automata of more transitions are neither reduced nor wanted by default, unless they have at most
 # 120 states.
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
