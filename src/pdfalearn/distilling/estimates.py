@@ -205,15 +205,10 @@ def make_frontier(
 
 def _leave_out_beaten(fits: Mapping[int, Fit]) -> list[Fit]:
     """Return one automaton for each number of states, without those that a smaller one beats."""
-    by_size: dict[int, Fit] = {}
-    for fit in fits.values():
-        size = len(fit.machine.rows)
-        if size not in by_size or fit.loss < by_size[size].loss:
-            by_size[size] = fit
     chosen: list[Fit] = []
-    for size in sorted(by_size):
-        if not chosen or by_size[size].loss < chosen[-1].loss - NOTHING:
-            chosen.append(by_size[size])
+    for fit in sorted(fits.values(), key=lambda fit: (len(fit.machine.rows), fit.loss)):
+        if not chosen or fit.loss < chosen[-1].loss - NOTHING:
+            chosen.append(fit)
     return chosen
 
 

@@ -62,12 +62,9 @@ class Evidence:
         self.weights = weights[order]
         self.total = float(self.weights.sum())
         self.answers = answers[order]
-        logs = self.answers
-        if isinstance(logs, csr_array):
-            logs = logs.copy()
-            logs.data = xlogx(logs.data)
-        else:
-            logs = xlogx(logs)
+        logs = self.answers.copy()
+        values = logs.data if isinstance(logs, csr_array) else logs
+        values[:] = xlogx(values)
         # Σ D·log D of every answer.
         self.negative_entropies: Floats = np.asarray(logs.sum(axis=1))
 

@@ -73,12 +73,10 @@ def refit(
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
     seed = checked_integer(seed, "seed", 0)
-    is_model = isinstance(source, PDFA | LanguageModel)
-    evidence = (
-        _ask_evidence(pdfa, source, budget, sampler, seed)
-        if isinstance(source, PDFA | LanguageModel)
-        else _count_evidence(pdfa, source)
-    )
+    if is_model := isinstance(source, PDFA | LanguageModel):
+        evidence = _ask_evidence(pdfa, source, budget, sampler, seed)
+    else:
+        evidence = _count_evidence(pdfa, source)
     fit = polish if transitions else fit_rows
     result = fit(_make_machine(pdfa, complete=transitions), evidence, within=is_model)
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)

@@ -78,23 +78,6 @@ def reduce_states(
     return fit
 
 
-def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
-    """Return for all pairs KL(row p ‖ the row of p and q merged, weighted by their visits)."""
-    count, width = rows.shape
-    costs = np.empty((count, count), rows.dtype)
-    part = max(1, _MOST_CELLS // (count * width))
-    shares = np.maximum(visits, _TINY)
-    for begin in range(0, count, part):
-        chosen = slice(begin, begin + part)
-        weights = shares[chosen, None] / (shares[chosen, None] + shares)
-        means = weights[:, :, None] * (rows[chosen, None, :] - rows)
-        means += rows
-        np.log(np.maximum(means, _TINY, out=means), out=means)
-        costs[chosen] = -(means @ rows[chosen, :, None])[:, :, 0]
-    costs += xlogy(rows, rows).sum(axis=1)[:, None]
-    return np.maximum(costs, 0, out=costs)
-
-
 def future_costs(
     local: Numbers, lefts: NDArray[np.integer], rows: Numbers, rights: Integers, sweeps: int
 ) -> Numbers:
@@ -123,7 +106,21 @@ def merge_costs(states: States) -> Numbers:
     kind = np.float32 if len(states.rows) > _MOST_DOUBLE else np.float64
     rows: Numbers = states.rows.astype(kind)
     visits: Numbers = states.visits.astype(kind)
-    local, moves = local_costs(rows, visits), states.transitions
+    count, width = rows.shape
+    # KL(row p ‖ the row of p and q merged, weighted by their visits), in parts that fit in memory.
+    local = np.empty((count, count), rows.dtype)
+    part = max(1, _MOST_CELLS // (count * width))
+    shares = np.maximum(visits, _TINY)
+    for begin in range(0, count, part):
+        chosen = slice(begin, begin + part)
+        weights = shares[chosen, None] / (shares[chosen, None] + shares)
+        means = weights[:, :, None] * (rows[chosen, None, :] - rows)
+        means += rows
+        np.log(np.maximum(means, _TINY, out=means), out=means)
+        local[chosen] = -(means @ rows[chosen, :, None])[:, :, 0]
+    local += xlogy(rows, rows).sum(axis=1)[:, None]
+    np.maximum(local, 0, out=local)
+    moves = states.transitions
     costs = future_costs(local, moves, rows, moves, _SWEEPS)[:-1, :-1]
     costs *= visits[:, None]
     costs += (visits[:, None] * local).T

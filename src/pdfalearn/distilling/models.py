@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -173,8 +174,6 @@ class Run:
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
-        # Words to report by; there once all words are drawn.
-        self._held_out: HeldOut | None = None
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
@@ -276,13 +275,22 @@ class Run:
         machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
         self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
 
+    @cached_property
+    def _held_out(self) -> HeldOut:
+        """Words to report by, once all words are drawn."""
+        words = take_first_words(self._sampling.held_out, _STRUCTURE)
+        return HeldOut(words, self._observations)
+
     def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
         """Keep automata of some sizes, and report each."""
         for size, fit in found:
             self._machines[size] = fit.machine, evidence.codes
             if self._progress is not None:
-                held_out = self._measure_divergence(fit, evidence)
-                self._report(len(fit.machine.rows), fit.loss, held_out)
+                states, held_out = len(fit.machine.rows), None
+                if states * len(self._observations.alphabet) <= _REPORTED:
+                    pdfa = make_pdfa(fit, evidence, self._observations.alphabet)
+                    held_out = self._held_out.measure(pdfa).divergence.mean
+                self._report(states, fit.loss, held_out)
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
@@ -319,13 +327,3 @@ class Run:
             )
         finally:
             self._interrupts.is_calling = False
-
-    def _measure_divergence(self, fit: Fit, evidence: Evidence) -> float | None:
-        """Return an automaton's divergence on held-out words; None for a very large automaton."""
-        alphabet = self._observations.alphabet
-        if len(fit.machine.rows) * len(alphabet) > _REPORTED:
-            return None
-        if self._held_out is None:
-            words = take_first_words(self._sampling.held_out, _STRUCTURE)
-            self._held_out = HeldOut(words, self._observations)
-        return self._held_out.measure(make_pdfa(fit, evidence, alphabet)).divergence.mean

@@ -29,7 +29,7 @@ def ask_blind_spots(
 
     The probes of the sampling get the weights of the new answers: how many words are expected.
     """
-    observations, found = sampling.observations, dict[int, float]()
+    observations, found = sampling.observations, list[tuple[Nodes, Floats]]()
     try:
         for place, fit in enumerate(fits):
             left = (share - sampling.share) / (len(fits) - place)
@@ -44,8 +44,8 @@ def ask_blind_spots(
         pass
     probes = np.zeros(observations.nodes.size)
     probes[: len(sampling.probes)] = sampling.probes
-    for node, flow in found.items():
-        probes[node] = max(probes[node], flow)
+    for words, flows in found:
+        np.maximum.at(probes, words, flows)
     sampling.probes = probes
 
 
@@ -54,15 +54,14 @@ def _follow(
     flows: Floats,
     further: int,
     observations: ObservationTree,
-    found: dict[int, float],
+    found: list[tuple[Nodes, Floats]],
 ) -> None:
     """Ask for words and the likeliest ones after them, and note how many words are expected."""
     for step in range(1 + further):
         observations.ask(words)
         answered = observations.nodes.rows[words] >= 0
         words, flows = words[answered], flows[answered]
-        for node, flow in zip(words.tolist(), flows.tolist(), strict=True):
-            found[node] = max(found.get(node, 0.0), flow)
+        found.append((words, flows))
         if step < further and len(words):
             rows = observations.answers.dense(observations.nodes.rows[words])
             likeliest = rows[:, 1:].argmax(axis=1)

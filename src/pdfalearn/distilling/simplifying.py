@@ -139,20 +139,16 @@ class Search:
         """Return the smallest automaton found whose divergence is at most a bound."""
         fit = self._start()
         best = self._measure(fit)
-        step = self._step(best.states)
-        while step:
+        step = best.states
+        # Take large steps down, and half of one that goes too far.
+        while step := min(step, best.states - 1, max(1, int(_STEP * best.states))):
             trial = self._reduce(fit, best.states - step, _HOPE * bound)
             measured = self._measure(trial)
             if measured.divergence <= bound:
-                fit, best = trial, measured
-                step = self._step(best.states)
+                fit, best, step = trial, measured, measured.states
             else:
                 step //= 2
         return best
-
-    @staticmethod
-    def _step(size: int) -> int:
-        return min(size - 1, max(1, int(_STEP * size)))
 
     def _start(self) -> Fit:
         """Return the original; if it is large, with nearly equal states merged."""
