@@ -227,7 +227,7 @@ def test_closing_frees_the_states() -> None:
     opened = gru(memory=MEMORY).open()
     opened.answer(Batch.of(product((0, 1, 2), repeat=7)))
     assert sum(table.nbytes for table in opened._states._tables) >= 3279 * 48
-    freed = [ref(opened._states), ref(opened._states._tables[0])]
+    freed: list[Any] = [ref(opened._states), ref(opened._states._tables[0])]
     opened.close()
     assert [each() for each in freed] == [None, None]
     opened.close()
