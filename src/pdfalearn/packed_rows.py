@@ -7,10 +7,10 @@ import numpy as np
 from pdfalearn.rows import Rows
 from pdfalearn.words import offsets_of
 
+# The bytes of a row's rest and ceiling, which stand before its values and columns.
 _BESIDE = 16
-"""The bytes of a row's rest and ceiling, which stand before its values and columns."""
+# The bytes of a value and its column.
 _ENTRY = 12
-"""The bytes of a value and its column."""
 
 
 def pack_rows(rows: Rows) -> list[bytes]:

@@ -29,8 +29,8 @@ from pdfalearn.results import Bounds, Frontier, Result
 from pdfalearn.text import described
 from pdfalearn.typing import Floats
 
+# More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary.
 _MARGIN = 2.0**-49
-"""More than the shift by 2⁻⁵⁰ and all rounding can move a probability across a boundary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +226,8 @@ def _nothing_known(kind: str) -> InputError:
 
 
 _NEARLY = 1e-9
+# A bound at 0 or 1 says nothing if the other bound is at least this far from it.
 _FAR = 0.5
-"""A bound at 0 or 1 says nothing if the other bound is at least this far from it."""
 
 
 def probability_bounds(

@@ -26,12 +26,12 @@ from pdfalearn.languages import LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 
+# Lengths up to this one are counted one by one, before powers of the moves are tried.
 _STEPS = 2_000
-"""Lengths up to this one are counted one by one, before powers of the moves are tried."""
+# The powers are tables of up to this many states.
 _MOST_DENSE = 500
-"""The powers are tables of up to this many states."""
+# Transitions passed through before it is given up.
 _MOST_WORK = 2**33
-"""Transitions passed through before it is given up."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,8 @@ from pdfalearn.reachability import reachable_part
 from pdfalearn.text import described
 from pdfalearn.typing import Flags, Floats
 
+# Rows are added up in parts of this many pairs.
 _PART = 2**14
-"""Rows are added up in parts of this many pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,8 @@ class Product:
         return normalise_rows(self.pdfa.probabilities)
 
 
+# Probabilities above this one have all their digits.
 _SMALL = 1e-280
-"""Probabilities above this one have all their digits."""
 
 
 def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None = None) -> float:

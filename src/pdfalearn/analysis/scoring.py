@@ -19,10 +19,10 @@ from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
 
+# At most this many words are run through the automaton at once.
 _BATCH = 2**12
-"""At most this many words are run through the automaton at once."""
+# The impossible step is kept for at most this many words.
 _SHOWN = 100
-"""The impossible step is kept for at most this many words."""
 
 
 @dataclass(frozen=True)

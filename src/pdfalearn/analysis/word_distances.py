@@ -29,8 +29,8 @@ from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
 
+# Sums of squares are subtracted from each other where more than this share of them is left.
 _FAR = 1e-3
-"""Sums of squares are subtracted from each other where more than this share of them is left."""
 _MOST_STEPS = 50_000
 _ROUNDS = 200
 

@@ -12,18 +12,18 @@ from pdfalearn.typing import Integers
 
 Words = NDArray[np.uint64]
 
+# Up to this many keys a dictionary holds them, unless many are asked for at once.
 _SMALL = 2**16
-"""Up to this many keys a dictionary holds them, unless many are asked for at once."""
+# From this many keys at once on, array passes beat a dictionary.
 _MANY = 256
-"""From this many keys at once on, array passes beat a dictionary."""
+# Below this many keys, one after the other is faster than array passes over a table.
 _FEW = 24
-"""Below this many keys, one after the other is faster than array passes over a table."""
+# Tables of fewer slots grow by twice as much as they have to.
 _ROOMY = 2**18
-"""Tables of fewer slots grow by twice as much as they have to."""
+# Up to this many rows are held by a dictionary of their bytes, which needs no setting up.
 _SMALL_ROWS = 2**12
-"""Up to this many rows are held by a dictionary of their bytes, which needs no setting up."""
+# And up to this many bytes of rows.
 _SMALL_BYTES = 2**17
-"""And up to this many bytes of rows."""
 
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.typing import Integers
 
+# Below this many words at once, one word after the other is faster than array passes.
 _FEW = 64
-"""Below this many words at once, one word after the other is faster than array passes."""
 
 
 def grown(table: NDArray[Any], size: int, fill: int = -1) -> NDArray[Any]:

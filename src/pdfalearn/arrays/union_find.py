@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 Nodes = NDArray[np.integer]
 
+# Below this many pairs, one after the other is faster than array passes.
 _FEW = 128
-"""Below this many pairs, one after the other is faster than array passes."""
 
 
 class UnionFind:

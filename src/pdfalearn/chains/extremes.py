@@ -23,11 +23,11 @@ from pdfalearn.errors import InputError
 from pdfalearn.typing import Floats
 
 _MOST_ROUNDS = 50
+# Choices that gain no more than this share are not worth another round.
 _ENOUGH = 2.0**-50
-"""Choices that gain no more than this share are not worth another round."""
 _HARDLY = 2.0**-40
+# Numbers of steps need no more accuracy than this, as a half is allowed for.
 _ROUGHLY = 0.1
-"""Numbers of steps need no more accuracy than this, as a half is allowed for."""
 
 
 def greatest_reach(chain: IntervalChain) -> float:

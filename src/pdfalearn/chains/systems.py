@@ -20,22 +20,22 @@ from pdfalearn.words import offsets_of
 Solver = Callable[[Floats], Floats]
 
 _ACCURACY = 1e-12
+# Systems of at most this many unknowns are eliminated at once; larger ones as a last resort.
 _DIRECT = 3_000
-"""Systems of at most this many unknowns are eliminated at once; larger ones as a last resort."""
 _MOST_DIRECT = 15_000
+# Values of this many places are passed back at once.
 _ROWS = 8192
-"""Values of this many places are passed back at once."""
+# Passes between two looks at how much still changes.
 _ROUND = 8
-"""Passes between two looks at how much still changes."""
 _FEW_ROUNDS = 64
 _MOST_ROUNDS = 4096
 _ROUNDING = 2.0**-51
+# Passes that shrink changes by no more than this are not worth while.
 _SLOWEST, _SLOWEST_OF_FEW = 0.999, 0.95
-"""Passes that shrink changes by no more than this are not worth while."""
+# Systems of at most this many unknowns are eliminated without a single pass.
 _TINY = 100
-"""Systems of at most this many unknowns are eliminated without a single pass."""
+# The changes to come are extrapolated after each of this many first rounds.
 _LEAPS = 3
-"""The changes to come are extrapolated after each of this many first rounds."""
 _MOST_REFINEMENTS = 4
 
 

@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import dijkstra
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
 
+# After this many passes over all edges, places are settled one after the other instead.
 _MOST_ROUNDS = 64
-"""After this many passes over all edges, places are settled one after the other instead."""
 SAME = 1e-12
 """Costs that differ by no more than this share, and this much, are the same but for rounding."""
 _END = -1

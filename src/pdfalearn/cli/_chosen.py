@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Model = PDFA | LanguageModel
 
+# The endings of files that hold all of a run or a frontier, or show it.
 _WHOLE = (".zip", ".html")
-"""The endings of files that hold all of a run or a frontier, or show it."""
 
 
 class Chosen(SimpleNamespace):

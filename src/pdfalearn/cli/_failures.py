@@ -42,23 +42,23 @@ def exit_code_of(run: Callable[[], object]) -> int:
     try:
         result = run()
     except click.Abort:
-        return _failed("interrupted", INTERRUPTED)
+        return _report("interrupted", INTERRUPTED)
     except click.UsageError as error:
-        return _failed(_usage_message(error))
+        return _report(_usage_message(error))
     except click.ClickException as error:
-        return _failed(error.format_message())
+        return _report(error.format_message())
     except (InputError, MissingExtraError) as error:
-        return _failed(str(error))
+        return _report(str(error))
     except MemoryError as error:
-        return _failed(f"not enough memory: {error}")
+        return _report(f"not enough memory: {error}")
     except OSError as error:
-        return _failed(_system_message(error))
+        return _report(_system_message(error))
     finally:
         _give_up_unwritten_output()
     return result if isinstance(result, int) else 0
 
 
-def _failed(message: str, code: int = BAD_INPUT) -> int:
+def _report(message: str, code: int = BAD_INPUT) -> int:
     line = escaped(" ".join(message.strip("\n").split("\n")))
     print_aside(f"error: {shortened(line, _LONGEST_MESSAGE)}")
     return code

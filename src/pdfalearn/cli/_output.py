@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 _FIGURE = re.compile(r"[-+]?[\d.,]*\d(e[-+]?\d+)?%?|inf|none|undefined|")
+# Columns of text are folded to no less than this, if something can be done about it.
 _TEXT_WIDTH = 12
-"""Columns of text are folded to no less than this, if something can be done about it."""
 _BAR_WIDTH = 40
 _TEXTS_AT_ONCE = 1000
 

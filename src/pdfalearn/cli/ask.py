@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pdfalearn.results import Bounds
 
 _MOST_STATES = 5
+# Not much more than what fits on a screen.
 _MOST_BARS = 24
-"""Not much more than what fits on a screen."""
 
 
 @group()
@@ -66,7 +66,7 @@ def bounds(chosen: Chosen) -> Answer:
         raise click.UsageError("--given needs a language.")
     found = _bounds(chosen)
     members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
-    return Answer({**_asked(chosen), **members}, [str(found)])
+    return Answer({**_question_members(chosen), **members}, [str(found)])
 
 
 def _bounds(chosen: Chosen) -> Bounds:
@@ -86,7 +86,7 @@ def _bounds(chosen: Chosen) -> Bounds:
     )
 
 
-def _asked(chosen: Chosen) -> dict[str, object]:
+def _question_members(chosen: Chosen) -> dict[str, object]:
     """Return the members that say what was asked."""
     asked = {"file": chosen.pdfa, "language": chosen.language, "as": chosen.form}
     return asked | ({"given": chosen.given} if "given" in vars(chosen) else {})
@@ -170,7 +170,7 @@ def probability(chosen: Chosen) -> Answer:
         states = _states_text(lengths.endless_states)
         parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
     members = {"probability": value, "never_end": lengths.endless_mass}
-    return Answer({**_asked(chosen), **members}, parts)
+    return Answer({**_question_members(chosen), **members}, parts)
 
 
 @command("PDFA", "count", "language", "prefixes", into=ask)
@@ -268,7 +268,7 @@ def count(chosen: Chosen) -> Answer:
     pdfa = read_automaton(chosen.pdfa)
     language = language_of(chosen.language, chosen.form, pdfa)
     value = pdfalearn.analysis.expected_count(pdfa, language)
-    return Answer({**_asked(chosen), "expected": value}, [format_value(value)])
+    return Answer({**_question_members(chosen), "expected": value}, [format_value(value)])
 
 
 @command("PDFA", "count", into=ask)

@@ -21,11 +21,11 @@ from pdfalearn.text import LABELS, count_text
 if TYPE_CHECKING:
     from pdfalearn import Frontier
 
+# Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
     *("words_drawn", "held_out_words", "symbols_asked", "stored_words", "audited_words"),
     *("largest_difference", "cost"),
 )
-"""Figures of the certificate that are shown if they are not 0."""
 
 
 @command(

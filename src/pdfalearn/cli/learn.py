@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence import Relation
     from pdfalearn.results import Statistics
 
+# They compare by a tolerance, and keep a table instead of a tree.
 _RIVALS = ("lpstar", "wlstar")
-"""They compare by a tolerance, and keep a table instead of a tree."""
+# By more than this a network in float32 hardly differs from one batch to the next.
 _NEAR = 1e-6
-"""By more than this a network in float32 hardly differs from one batch to the next."""
 _MOST_UNRESOLVED = 5
 
 

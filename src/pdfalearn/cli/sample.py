@@ -15,8 +15,8 @@ from pdfalearn.cli._words import STANDARD_INPUT, read_words
 from pdfalearn.errors import InputError
 from pdfalearn.text import symbol_text
 
+# Seeds that nobody has chosen are short enough to be typed again.
 _NEW_SEED_BITS = 32
-"""Seeds that nobody has chosen are short enough to be typed again."""
 _MOST_IMPOSSIBLE = 10
 _FIGURES = {
     "words": "words",

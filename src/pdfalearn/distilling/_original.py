@@ -20,17 +20,17 @@ _LEAST = 1e-300
 _QUICK_ROUNDS = 25
 _QUICK_STEPS = 8
 _ACCURACY = 1e-10
+# On the way down, more pairs times symbols than these are not walked.
 _MOST_WORK = 2_000_000
-"""On the way down, more pairs times symbols than these are not walked."""
+# The weight of what comes before the long run, where words never end.
 _PASSING = 1e-9
-"""The weight of what comes before the long run, where words never end."""
+# Futures are compared this many symbols ahead.
 _SWEEPS = 8
-"""Futures are compared this many symbols ahead."""
 _ROUNDS = 12
+# Rounds times all pairs of states, and ten times the reached ones, times symbols.
 _MOST_POLISHING = 2e8
-"""Rounds times all pairs of states, and ten times the reached ones, times symbols."""
+# Rounds go on while the loss falls by this share.
 _GAIN = 1e-3
-"""Rounds go on while the loss falls by this share."""
 _PART = 64
 
 

@@ -13,10 +13,10 @@ from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import Machine, States
 from pdfalearn.typing import Floats, Integers
 
+# Contexts have at most this many symbols, and the mark of the beginning.
 _LONGEST = 10
-"""Contexts have at most this many symbols, and the mark of the beginning."""
+# A context's row is drawn to the row one symbol shorter as if this many words had shown it.
 _PRIOR_WEIGHT = 0.2
-"""A context's row is drawn to the row one symbol shorter as if this many words had shown it."""
 
 
 class _Level(NamedTuple):

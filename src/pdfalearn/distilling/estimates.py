@@ -28,12 +28,12 @@ from pdfalearn.results import (
 from pdfalearn.typing import Floats
 
 CONFIDENCE = 0.95
+# At most this many answers are compared at once.
 _AT_ONCE = 2**12
-"""At most this many answers are compared at once."""
+# Smaller divergences are rounding.
 _ROUNDING = 1e-12
-"""Smaller divergences are rounding."""
+# Intervals from fewer held-out words than this are too narrow rather often.
 _FEW_WORDS = 200
-"""Intervals from fewer held-out words than this are too narrow rather often."""
 
 
 class Interval(NamedTuple):

@@ -28,8 +28,8 @@ from pdfalearn.samplers import Sampler
 from pdfalearn.words import Words, visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
+# Tables of at most this many columns are dense.
 _NARROW = 64
-"""Tables of at most this many columns are dense."""
 
 
 def refit(

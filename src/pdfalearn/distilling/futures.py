@@ -13,17 +13,17 @@ from pdfalearn.typing import Floats, Integers
 
 Numbers = NDArray[np.floating[Any]]
 
+# Futures are compared this many symbols ahead.
 _SWEEPS = 6
-"""Futures are compared this many symbols ahead."""
+# The share of states that are merged at once where there are many.
 _BATCH = 0.15
-"""The share of states that are merged at once where there are many."""
 FEW = 32
 """At most this many states are merged one at a time."""
 MOST_COMPARED = 2_000
 """Of more states than these the least visited ones are merged first, by their rows alone."""
 _MOST_CELLS = 2**18
+# More states than these are compared in single precision.
 _MOST_DOUBLE = 512
-"""More states than these are compared in single precision."""
 _PART = 64
 _TINY = 1e-30
 _MIXED = 0.05

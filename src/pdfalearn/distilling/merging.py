@@ -12,21 +12,21 @@ from pdfalearn.distilling.evidence import Evidence, xlogx
 from pdfalearn.distilling.machines import Machine
 from pdfalearn.typing import Floats, Integers
 
+# At most about this many prefixes are merged, the heaviest ones.
 _MOST_NODES = 2**13
-"""At most about this many prefixes are merged, the heaviest ones."""
+# Larger alphabets are left to contexts.
 _WIDEST = 512
-"""Larger alphabets are left to contexts."""
+# About this many pairs of probabilities are compared at once.
 _AT_ONCE = 2**20
-"""About this many pairs of probabilities are compared at once."""
+# At most this many transitions are looked at in a round, the heaviest ones.
 _BLUES = 48
-"""At most this many transitions are looked at in a round, the heaviest ones."""
+# Prefixes are different if their words differ by this many nats more than is tolerated.
 _DIFFERENT = 1.0
-"""Prefixes are different if their words differ by this many nats more than is tolerated."""
+# Prefixes that fewer words pass are not compared; if more words pass, as many count: an answer is
+# not surer if it is given more often.
 _LIGHT, _HEAVY = 0.5, 10.0
-"""Prefixes that fewer words pass are not compared; if more words pass, as many count: an answer is
-not surer if it is given more often."""
+# Merge transitions whose compared weight is at least this share of the largest.
 _SURE = 0.5
-"""Merge transitions whose compared weight is at least this share of the largest."""
 
 
 class Scores(NamedTuple):

@@ -34,28 +34,27 @@ from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
+# Answers to the same word that differ by more are not those of one model.
 _SAME = Tolerance(1e-3)
-"""Answers to the same word that differ by more are not those of one model."""
+# The share of the budget that is spent on words.
 _WORDS = 0.6
-"""The share of the budget that is spent on words."""
+# How much is spent after each round of questions about automata on the way. More words are drawn of
+# what is left then.
 _QUESTIONS = (0.75, 0.9)
-"""How much is spent after each round of questions about automata on the way.
-
-More words are drawn of what is left then."""
+# How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
-"""How much is spent after questions about the automata found; the rest is for the audit."""
+# The sizes of the automata whose blind spots are asked.
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
-"""The sizes of the automata whose blind spots are asked."""
+# Of the automata that were found, one in this many is asked about.
 _EVERY = 4
-"""Of the automata that were found, one in this many is asked about."""
+# Automata are searched with at most about this many answers; their rows are means of all.
 _STRUCTURE = 2**16
-"""Automata are searched with at most about this many answers; their rows are means of all."""
+# What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
-"""What there is still time for after a Ctrl-C: sizes, and answers to search with."""
+# Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
-"""Automata with more transitions than this are reported without their held-out divergence."""
+# One word in this many is held out.
 _HELD_OUT = 4
-"""One word in this many is held out."""
 
 
 def distill(
@@ -192,10 +191,10 @@ class Run:
         self._progress = progress
         self._interrupts = interrupts
         self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
-        """By their sizes automata, and the symbols that they are over."""
+        # Words to report by; there once all words are drawn.
         self._held_out: HeldOut | None = None
-        """Words to report by; there once all words are drawn."""
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None

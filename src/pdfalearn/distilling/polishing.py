@@ -15,31 +15,31 @@ from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, redirect
 from pdfalearn.typing import Integers, Singles
 
+# Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
-"""Where nodes with the same last symbol have fewer costs than this, all are led in one pass."""
 
+# Polishing ends after this many rounds at the latest.
 _ROUNDS = 12
-"""Polishing ends after this many rounds at the latest."""
+# Polishing ends when a round lowers the loss by less than this share.
 _WORTH_IT = 2e-3
-"""Polishing ends when a round lowers the loss by less than this share."""
+# A transition that one word or more takes is moved if it gains at least this many nats.
 _RELUCTANCE = 0.5
-"""A transition that one word or more takes is moved if it gains at least this many nats."""
 
+# Futures are compared this many symbols ahead.
 _SWEEPS = 3
-"""Futures are compared this many symbols ahead."""
+# Futures follow only symbols that are at least this likely.
 _LIKELY = 0.02
-"""Futures follow only symbols that are at least this likely."""
+# A merge costs more, as if this many unseen words were in the state that is removed.
 _AS_IF_SEEN = 0.3
-"""A merge costs more, as if this many unseen words were in the state that is removed."""
+# No unseen word costs more nats than this.
 _WORST = 5.0
-"""No unseen word costs more nats than this."""
+# At most this many states are removed one at a time.
 _ONE_BY_ONE = 16
-"""At most this many states are removed one at a time."""
+# How many candidates are tried when states are removed one at a time.
 _TRIED = 3
-"""How many candidates are tried when states are removed one at a time."""
 _FEW = 128
+# With more states, this share is removed at a time: up to `_FEW` states, and beyond.
 _SHARES = (0.08, 0.15)
-"""With more states, this share is removed at a time: up to `_FEW` states, and beyond."""
 
 
 def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:

@@ -14,12 +14,12 @@ from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.typing import Floats, Integers
 
+# After a transition words go on by this many symbols, the likeliest each time.
 _FURTHER = 2
-"""After a transition words go on by this many symbols, the likeliest each time."""
+# In automata of more states than this words do not go on, as states differ by their rows.
 _SMALL = 64
-"""In automata of more states than this words do not go on, as states differ by their rows."""
+# A transition that words of at least this weight have taken is not asked about.
 _SEEN = 1.5
-"""A transition that words of at least this weight have taken is not asked about."""
 
 
 def ask_blind_spots(

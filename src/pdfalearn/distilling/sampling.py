@@ -20,26 +20,26 @@ from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
+# How many words are drawn at first.
 _FIRST = 2
-"""How many words are drawn at first."""
+# At most this many words are drawn, even if the budget allows more.
 _MOST_WORDS = 2**20
-"""At most this many words are drawn, even if the budget allows more."""
+# The share of a bound on seconds in which the model is asked.
 _SECONDS_FOR_ASKING = 0.5
-"""The share of a bound on seconds in which the model is asked."""
 _LEAST_SYMBOLS = 50
+# The default length of words allows at least about this many words in the budget.
 _WORDS_AT_LEAST = 50
-"""The default length of words allows at least about this many words in the budget."""
+# By default words are cut at a length in this range.
 _LENGTHS = (20, 1000)
-"""By default words are cut at a length in this range."""
+# Where words are cut if only seconds are bounded.
 _LENGTH = 100
-"""Where words are cut if only seconds are bounded."""
+# Bounds of learning that do not bound what is drawn, and what to say instead.
 _FOR_LEARNING = {
     "max_states": "say how many states automata may have by sizes=[…]",
     "max_word_length": "say how long words may be by sampler=ModelWords(max_length=…)",
 }
-"""Bounds of learning that do not bound what is drawn, and what to say instead."""
+# Answers are kept sparse where at most this share of all probabilities is listed.
 _SPARSE = 0.25
-"""Answers are kept sparse where at most this share of all probabilities is listed."""
 
 
 class Positions(NamedTuple):

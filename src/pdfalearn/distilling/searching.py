@@ -15,22 +15,22 @@ from pdfalearn.results import EVERY
 
 LARGEST_SEARCHED = 1500
 """Larger automata are made of the most useful contexts, without a search."""
+# Automata of more transitions are neither reduced nor wanted by default, unless they have at most
+# 120 states.
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-"""Automata of more transitions are neither reduced nor wanted by default, unless they have at most
-120 states."""
+# Automata of up to this many states are made larger and smaller again.
 _CYCLED = 64
-"""Automata of up to this many states are made larger and smaller again."""
+# The shares by which they are made larger, until one helps too little.
 _GROWTH = (0.3, 0.3, 0.6)
-"""The shares by which they are made larger, until one helps too little."""
+# An automaton of merged prefixes is made larger up to this many states, if there are this many
+# answers for each.
 _GROWN, _ANSWERS_A_STATE = 250, 20
-"""An automaton of merged prefixes is made larger up to this many states, if there are this many
-answers for each."""
+# Prefixes are merged whose answers differ by at most this many nats a word.
 _TOLERATED = 0.02
-"""Prefixes are merged whose answers differ by at most this many nats a word."""
+# A cycle that brings less than this share of the loss is not taken.
 _BETTER = 1e-3
-"""A cycle that brings less than this share of the loss is not taken."""
+# Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
-"""Larger sizes have these first digits: each is about a fifth larger than the one before."""
 
 
 def default_sizes(nodes: int, symbols: int) -> list[int]:

@@ -17,20 +17,20 @@ from pdfalearn.metrics import directed_divergence
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Simplified
 
+# Automata of at most this many states are split and reduced again.
 _SMALL = 64
-"""Automata of at most this many states are split and reduced again."""
 _CYCLES = 4
 _SPLIT = 0.3
+# Where there are very many states, those that are equal at this κ are merged first.
 _KAPPA = 1000
-"""Where there are very many states, those that are equal at this κ are merged first."""
+# Cycles are not expected to make a loss smaller by more than this factor.
 _HOPE = 1.5
-"""Cycles are not expected to make a loss smaller by more than this factor."""
+# The share of states by which the search for a divergence goes down at most.
 _STEP = 0.3
-"""The share of states by which the search for a divergence goes down at most."""
+# The number of cheapest merges that are tried.
 _TRIES = 8
-"""The number of cheapest merges that are tried."""
+# Tries of merges times transitions between pairs of states.
 _TRIALS = 4e5
-"""Tries of merges times transitions between pairs of states."""
 
 
 @overload

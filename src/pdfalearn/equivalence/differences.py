@@ -16,10 +16,10 @@ from pdfalearn.pdfa import PDFA, States, checked_pdfa
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
+# Below this many words, one after the other is faster than array passes.
 _FEW = 16
-"""Below this many words, one after the other is faster than array passes."""
+# Below this many pairs too.
 _FEW_PAIRS = 48
-"""Below this many pairs too."""
 
 
 def in_order_of(alphabet: Alphabet, pdfa: PDFA) -> tuple[States, Floats]:
@@ -143,8 +143,8 @@ class Walk:
         return Words(np.insert(before, offsets[1:], last), offsets + np.arange(len(offsets)))
 
 
+# The partner of a left state that has none yet; -1 is undefined.
 _UNMET = -2
-"""The partner of a left state that has none yet; -1 is undefined."""
 
 
 def distinguish(

@@ -10,11 +10,11 @@ import numpy as np
 from pdfalearn.equivalence.differences import over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 
+# Weights count as equal when their logarithms differ by no more than this.
 _LOG_TOLERANCE = 1e-9
-"""Weights count as equal when their logarithms differ by no more than this."""
 
+# A state of each automaton, None for weight 0, and the logarithm of their weights' ratio.
 _Vector = tuple[int | None, int | None, float]
-"""A state of each automaton, None for weight 0, and the logarithm of their weights' ratio."""
 
 
 def same_function(first: PDFA, second: PDFA) -> bool:

@@ -18,8 +18,8 @@ from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.reachability import reachable_part, renumber_states
 from pdfalearn.typing import Integers
 
+# Rounds may look at this many rows for every state; then Hopcroft's refinement takes over.
 _ROUNDS = 16
-"""Rounds may look at this many rows for every state; then Hopcroft's refinement takes over."""
 
 
 def refine_classes(transitions: NDArray[np.int32], classes: Integers) -> Integers:

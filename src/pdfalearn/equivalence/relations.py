@@ -18,8 +18,8 @@ from pdfalearn.row_checks import UndecidedError, check_decided
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Flags, Floats
 
+# Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval.
 _LARGEST_KAPPA = 2**40
-"""Beyond it the shift by 2⁻⁵⁰ is no longer small against an interval."""
 
 
 class Equivalence(ABC):

@@ -14,8 +14,8 @@ from pdfalearn.words import offsets_of
 
 Keys = NDArray[np.generic]
 
+# Rows are made dense in parts of about this many numbers.
 _NUMBERS_AT_ONCE = 2**21
-"""Rows are made dense in parts of about this many numbers."""
 
 
 class SparseKeys(NamedTuple):

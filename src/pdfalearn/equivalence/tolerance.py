@@ -64,8 +64,8 @@ class Tolerance:
         return is_sure
 
 
+# Pairs of rows, and how far apart a probability of each can be: the least and the most.
 _Ranges = tuple[Integers, Floats, Floats]
-"""Pairs of rows, and how far apart a probability of each can be: the least and the most."""
 
 
 def _compare_listed(rows: Rows, others: Rows) -> _Ranges:

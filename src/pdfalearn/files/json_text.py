@@ -16,8 +16,8 @@ from pdfalearn.errors import FileFormatError, InputError
 
 _Thing = TypeVar("_Thing")
 
+# Files are read in pieces of this many bytes: `read` makes room for as much as it may return.
 _PIECE = 2**20
-"""Files are read in pieces of this many bytes: `read` makes room for as much as it may return."""
 
 
 def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:

@@ -25,10 +25,10 @@ from pdfalearn.io._backoff import LARGEST_CORRECTION, Grams, automaton_of
 from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
 from pdfalearn.pdfa import PDFA
 
+# The largest logarithm of a back-off weight: its power of ten is still a finite float.
 _LARGEST_WEIGHT = 300
-"""The largest logarithm of a back-off weight: its power of ten is still a finite float."""
+# Logarithms up to this one stand for 0.
 _LOGARITHM_OF_ZERO = -99
-"""Logarithms up to this one stand for 0."""
 _COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
 
 

@@ -27,8 +27,8 @@ _TITLE = re.compile(rb"([IFST]):.*")
 _ENTRY = re.compile(rb"\(\s*(\d{1,9}(?:\s*,\s*\d{1,9}){0,2})\s*\)\s*(\S+)")
 
 
+# The probability of each entry, and its line.
 _Section = dict[tuple[int, ...], tuple[float, int]]
-"""The probability of each entry, and its line."""
 _NONE = (0.0, 0)
 
 

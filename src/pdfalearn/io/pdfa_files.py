@@ -102,8 +102,8 @@ TEXT_LIMIT = 128 * 2**20
 LISTS_LIMIT = 5_000_000
 """The most lists in a JSON text: Python needs many times the memory that their brackets take."""
 
+# Tables are written in parts of this many numbers, as Python's numbers take more memory.
 _NUMBERS_AT_ONCE = 2**20
-"""Tables are written in parts of this many numbers, as Python's numbers take more memory."""
 
 KEYS_LIMIT = 1_000_000
 STRINGS_LIMIT = 5_000_000

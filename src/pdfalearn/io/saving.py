@@ -97,13 +97,13 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     _PAGE: _write_page,
 }
 
+# What writes the things of a class, by the endings of files.
 _WRITERS_OF: dict[type, dict[str, Callable[[Any, BinaryIO], None]]] = {
     PDFA: _WRITERS,
     TreeNode: TREE_WRITERS,
     Result: {_ARCHIVE: RUN.write, _PAGE: _write_page},
     Frontier: {_ARCHIVE: FRONTIER.write, _PAGE: _write_page},
 }
-"""What writes the things of a class, by the endings of files."""
 
 
 def save(thing: object, path: str | os.PathLike[str]) -> None:

@@ -22,12 +22,12 @@ from pdfalearn.text import are_characters, escaped, shortened, symbol_text
 from pdfalearn.typing import Bytes, Integers
 from pdfalearn.words import Words
 
+# Symbols of up to this many bytes fit into one integer.
 _LONGEST = 8
-"""Symbols of up to this many bytes fit into one integer."""
 _MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
 _NEW_LINE, _BLANK = 10, 32
+# A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried.
 _BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
-"""A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried."""
 
 
 class PlainLines:
@@ -101,11 +101,11 @@ def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.
     return np.asarray(windows[begins] & _MASKS[lengths])
 
 
+# An error shows no more characters of a symbol.
 _LONGEST_SYMBOL = 80
-"""An error shows no more characters of a symbol."""
 
+# After a blank, or else after a tab, this ends the line of a word that was cut.
 _CUT = "(cut)"
-"""After a blank, or else after a tab, this ends the line of a word that was cut."""
 
 
 class WordNotation:

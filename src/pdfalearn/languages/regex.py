@@ -21,6 +21,7 @@ from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.languages.dfa import DFA
 from pdfalearn.text import shortened
 
+# What has to be told apart where interegular reads something else than Python does.
 _PARTS = re.compile(
     r"""\\.                                                 # an escape
     | (?P<comment> \(\?\#[^)]*\) )
@@ -30,17 +31,16 @@ _PARTS = re.compile(
     | \[\^? (?P<bracket> \])? (?:\\.|[^\]\\])* \]          # a class, perhaps of a bracket""",
     re.DOTALL | re.VERBOSE,
 )
-"""What has to be told apart where interegular reads something else than Python does."""
 
+# The node where a word may end.
 _END = 0
-"""The node where a word may end."""
+# Stands for the class of a node that reads nothing.
 _JUMP = -1
-"""Stands for the class of a node that reads nothing."""
 _MOST_PARTS = 2**17
+# All classes together may list at most this many of the characters that occur in words.
 _MOST_CHARACTERS = 2**21
-"""All classes together may list at most this many of the characters that occur in words."""
+# Each takes less than a microsecond, and a few bytes.
 _MOST_STEPS = 2**21
-"""Each takes less than a microsecond, and a few bytes."""
 
 
 def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:

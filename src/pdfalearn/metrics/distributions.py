@@ -19,10 +19,10 @@ from pdfalearn.errors import InputError
 from pdfalearn.results import Agreement
 from pdfalearn.typing import Floats
 
+# Probabilities that differ by no more are equal, as in `Tolerance`.
 _ROUNDING = 2.0**-49
-"""Probabilities that differ by no more are equal, as in `Tolerance`."""
+# About this many numbers are compared at once.
 _NUMBERS_AT_ONCE = 2**20
-"""About this many numbers are compared at once."""
 
 
 class _Measure(NamedTuple):

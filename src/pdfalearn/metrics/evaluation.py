@@ -25,10 +25,10 @@ from pdfalearn.text import described
 from pdfalearn.typing import Codes, Floats, Integers
 from pdfalearn.words import Words, draw_words, visited_states
 
+# At most this many prefixes of words are asked for at once.
 _MOST_PREFIXES = 2**20
-"""At most this many prefixes of words are asked for at once."""
+# At most this many prefixes are counted together.
 _PART = 2**15
-"""At most this many prefixes are counted together."""
 
 
 class Run:

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Cache, PreTrainedModel
 
+# What a model is called on the Hugging Face Hub, as in "gpt2" or "HuggingFaceTB/SmolLM2-135M".
 _HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
-"""What a model is called on the Hugging Face Hub, as in "gpt2" or "HuggingFaceTB/SmolLM2-135M"."""
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+# Files of other formats are not downloaded.
 _OTHER_FILES = ["*/*", "consolidated*"]
-"""Files of other formats are not downloaded."""
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 """Nothing is downloaded while a folder is read, and no code from there is run."""
+# What a configuration says that does not decide answers, or that the weights tell.
 _UNSETTLING = ("_name_or_path", "architectures", "dtype", "transformers_version", "use_cache")
-"""What a configuration says that does not decide answers, or that the weights tell."""
+# What configurations call the number of tokens that a token attends to at most.
 _WINDOW = re.compile(r"window(_size|_len)?$|^attention_chunk_size$|^local_attention$|^index_topk$")
-"""What configurations call the number of tokens that a token attends to at most."""
 
 
 class CausalModel:
@@ -63,8 +63,8 @@ class CausalModel:
         """The number of tokens."""
         self.context, self.window = _limits(config)
         """How long texts may be, and up to which length tokens attend to all before them."""
+        # Whether logits are computed only where they are asked for.
         self._can_choose = "logits_to_keep" in inspect.signature(model.forward).parameters
-        """Whether logits are computed only where they are asked for."""
 
     def check_ready(self) -> None:
         """Refuse a model whose answers are random because it, or a part of it, is being trained."""

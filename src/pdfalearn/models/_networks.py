@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 _FIRST_SIZE = 256
+# While tensors are copied to tables of twice the size, this many times the new size is in use.
 _GROWTH = 1.5
-"""While tensors are copied to tables of twice the size, this many times the new size is in use."""
+# When memory is used up, one slot in this many is freed at once.
 _FORGOTTEN_SHARE = 8
-"""When memory is used up, one slot in this many is freed at once."""
+# Stand where a number has no slot: it never had one, or does not have it any more.
 _NEVER, _FORGOTTEN = -1, -2
-"""Stand where a number has no slot: it never had one, or does not have it any more."""
+# Of every tensor about this many numbers are compared to see whether weights have changed.
 _GLANCED = 64
-"""Of every tensor about this many numbers are compared to see whether weights have changed."""
+# The hashes of modules' weights, each with what told that these have not changed.
 _HASHES: WeakKeyDictionary[nn.Module, tuple[object, bytes]] = WeakKeyDictionary()
-"""The hashes of modules' weights, each with what told that these have not changed."""
 
 
 class SlotCache:
@@ -55,22 +55,16 @@ class SlotCache:
         """The most slots."""
         pairs = zip(samples, axes, strict=True)
         self._tables = [sample.narrow(axis, 0, 0).clone() for sample, axis in pairs]
+        # The number that each slot belongs to; -1 if it is free.
         self._owners: Integers = np.empty(0, dtype=np.int64)
-        """The number that each slot belongs to; -1 if it is free."""
+        # When each slot was used last; 0 if it is free.
         self._used: Integers = np.empty(0, dtype=np.int64)
-        """When each slot was used last; 0 if it is free."""
         self._free: Integers = np.empty(0, dtype=np.int64)
+        # The slot of each number; the last entry stands for all numbers beyond.
         self._slots: NDArray[np.int32] = np.full(1, _NEVER, dtype=np.int32)
-        """The slot of each number; the last entry stands for all numbers beyond."""
         self._now = 0
         self.assigned_again = 0
         """How many numbers were assigned slots that they had before, or had lost."""
-
-    def clear(self) -> None:
-        """Free the memory of everything."""
-        self._tables.clear()
-        self._owners = self._used = self._free = self._owners[:0]
-        self._slots = self._slots[:0]
 
     def know(self, numbers: Integers) -> Flags:
         """Return which numbers have slots."""

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import Cache
 
+# About this many logits are in float64 at once, as vocabularies may be large.
 _LOGITS_AT_ONCE = 2**20
-"""About this many logits are in float64 at once, as vocabularies may be large."""
+# Words of one pass have about this many times as many tokens as go through the model at most: each
+# token is held against all of them, whether it attends to them or not.
 _MOST_CONTEXT = 32
-"""Words of one pass have about this many times as many tokens as go through the model at most:
-each token is held against all of them, whether it attends to them or not."""
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -69,21 +69,21 @@ class OpenedTransformer(LanguageModel):
         self._model, self._spelling, self._prompt, self._memory, self._batch = setup
         self.alphabet: Alphabet = self._spelling.alphabet
         self._way = way
+        # How many tokens are tried behind each word.
         self._behind = len(self._spelling.prefixes) - 1
-        """How many tokens are tried behind each word."""
         before = len(self._prompt)
         deepest = max(map(len, self._spelling.prefixes))
         self._most = min(way.limit.tokens - deepest, way.longest - self._behind) - before
         self.tree = TokenTree(self._prompt[-1], self._is_kept)
         """The words' tokens."""
+        # The node of each word's last token; -1 if the word was not noted down.
         self._nodes: Nodes = np.full(64, -1, dtype=np.int64)
-        """The node of each word's last token; -1 if the word was not noted down."""
         self._nodes[0] = 0
         self._planner = PassPlanner(self.tree, self._spelling.prefixes, before - 1)
+        # Keys and values of the tree's nodes, those of all layers in a list.
         self._kept: SlotCache | None = None
-        """Keys and values of the tree's nodes, those of all layers in a list."""
+        # Those of the prompt but for its last token, which is the root of the tree.
         self._before: list[Tensor] = []
-        """Those of the prompt but for its last token, which is the root of the tree."""
         self.tokens = 0
         """How many tokens went through the model."""
         self.passes = 0

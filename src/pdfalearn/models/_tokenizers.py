@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
 GivenEnds: TypeAlias = Sequence[str | int] | Literal["rest"] | None
 
+# Stands before texts where a tokenizer puts a blank before the first.
 _ANCHOR = "\n"
-"""Stands before texts where a tokenizer puts a blank before the first."""
 
 
 class Tokens:

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 _ANY = 2**31
 _LEAST = 64
+# A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as the window
+# has, if that is in reach.
 _BEYOND = 1.25
-"""A trial has as many tokens as a run's passes, but at least 64, or 1.25 times as many as the
-window has, if that is in reach."""
+# One token in four of a trial belongs to the word that is compared, in four parts.
 _DEEP_SHARE = 4
-"""One token in four of a trial belongs to the word that is compared, in four parts."""
+# Texts that are computed whole to see whether a model reads ahead have about this many tokens.
 _FEW = 8
-"""Texts that are computed whole to see whether a model reads ahead have about this many tokens."""
 _TOLERANCE = 5e-5
+# How far logits may be apart, in quadratic mean and in standard deviations: the tolerance, or this
+# many roundings. Rounding makes up to 2.3e-5 in float32, and .029 in bfloat16, whose rounding is
+# .0078; what else went wrong with small random models of all classes made 5e-5 to 1.5.
 _ROUNDINGS = 10
-"""How far logits may be apart, in quadratic mean and in standard deviations: the tolerance, or this
-many roundings. Rounding makes up to 2.3e-5 in float32, and .029 in bfloat16, whose rounding is
-.0078; what else went wrong with small random models of all classes made 5e-5 to 1.5."""
 _ODD_SHARES = 1 / 16, 1 / 2
+# Rounding may lead a token to another expert: such a share of the answers may be further apart, in
+# fine precisions and in those whose rounding is coarse.
 _COARSE = 1e-4
-"""Rounding may lead a token to another expert: such a share of the answers may be further apart, in
-fine precisions and in those whose rounding is coarse."""
 
 
 class Trial:

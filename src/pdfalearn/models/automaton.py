@@ -18,8 +18,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Integers
 
+# Stands where the state after a word has not been computed; -1 is undefined.
 _UNKNOWN = -2
-"""Stands where the state after a word has not been computed; -1 is undefined."""
 
 
 class AutomatonModel(LanguageModel):

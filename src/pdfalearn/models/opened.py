@@ -20,8 +20,8 @@ from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
+# The rows of a batch take at most this many bytes, if they are dense.
 _MOST_BYTES = 2**26
-"""The rows of a batch take at most this many bytes, if they are dense."""
 
 
 class Members(NamedTuple):
@@ -44,6 +44,7 @@ class BadAnswerError(ModelError):
         self.word_id = word_id
 
 
+# What a model says about itself, and what to do where that is something else.
 _TYPES = {
     "alphabet": (Alphabet, "set it to an Alphabet"),
     "fingerprint": (str | None, "set it to a text that is not empty, or to None"),
@@ -51,7 +52,6 @@ _TYPES = {
     "full_support": (bool | np.bool_, "set it to True or False"),
     "needs_prefixes": (bool | np.bool_, "set it to True or False"),
 }
-"""What a model says about itself, and what to do where that is something else."""
 
 
 def check_members(model: LanguageModel) -> Members:
@@ -107,8 +107,8 @@ class OpenedModel(CheckedModel):
         self.answers_by_copy = model.answers_by_copy  # type: ignore[method-assign]
         self._is_own = opened is model
         self._width = len(self.alphabet) + 1
+        # The table of shared rows that was checked last, if all of it is right.
         self._table: Floats | None = None
-        """The table of shared rows that was checked last, if all of it is right."""
 
     def answer(self, batch: Batch) -> Rows:
         """Return the model's rows; refuse what is not a distribution, and name the word.

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pdfalearn.models._networks import State
 
 _MEMORY = 2**30
+# The empty word's state, that of a word and that of the word one symbol longer.
 _LEAST_CAPACITY = 3
-"""The empty word's state, that of a word and that of the word one symbol longer."""
+# At most this many words go through the network at once; more take memory and save no time.
 _MOST_AT_ONCE = 1024
-"""At most this many words go through the network at once; more take memory and save no time."""
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -211,8 +211,8 @@ class OpenedNetwork(LanguageModel):
             empty = self._states.assign(np.zeros(1, dtype=np.int64), _NOTHING)
             self._states.write(torch.from_numpy(empty).to(self._device), first)
             self._first = torch.softmax(logits[0], dim=0, dtype=torch.float64).cpu().numpy()
+        # The most words that fit into the cache with as many parents and the empty word.
         self._widest = (self.capacity - 1) // 2
-        """The most words that fit into the cache with as many parents and the empty word."""
 
     @property
     def computed_again(self) -> int:
@@ -221,7 +221,7 @@ class OpenedNetwork(LanguageModel):
 
     def close(self) -> None:
         """Free the memory of the hidden states."""
-        self._states.clear()
+        self._states = SlotCache([], [], 0)
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words; those of a level take their steps together."""

@@ -14,10 +14,10 @@ from pdfalearn.budgets import BudgetReached
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
+# The certificate names at most this many unresolved transitions.
 _SHOWN = 10
-"""The certificate names at most this many unresolved transitions."""
+# The most states that are named.
 _MOST_BLAMED = 5
-"""The most states that are named."""
 _SINGLE_ROWS = (
     "rows are those of single words: refit estimates them from many, and distill finds the best "
     "automaton of each size"

@@ -21,8 +21,8 @@ from pdfalearn.text import count_text, format_table
 
 EVERY = 32
 """A frontier has all sizes up to this one."""
+# A size with fewer answers per state than this is not a knee: it only memorises words.
 _ANSWERS_A_STATE = 20
-"""A size with fewer answers per state than this is not a knee: it only memorises words."""
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 _STEP = 1.2
+# Curves that bend less than this have no knee.
 _LEAST = 0.4
-"""Curves that bend less than this have no knee."""
+# The knee is where this share of the fall is left.
 _EARLIER = 0.25
-"""The knee is where this share of the fall is left."""
+# Where automata are compared, a position whose divergence is infinite counts as this many nats.
 _IMPOSSIBLE = 20.0
-"""Where automata are compared, a position whose divergence is infinite counts as this many nats."""
 NOTHING = 1e-6
 """Smaller differences of divergences do not count."""
+# States that become this many times more from one run to the next keep growing.
 _GROWTH = 1.5
-"""States that become this many times more from one run to the next keep growing."""
 
+# States that become at most this many times more stay the same.
 _SAME = 1.05
-"""States that become at most this many times more stay the same."""
 
 _DISTILL = "distill: it finds the automaton of each size that is nearest to the model"
 

@@ -28,17 +28,17 @@ POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, 
 """How many probabilities are that near is known whatever else is kept."""
 
 
+# A probability this much below a boundary counts as on it, as in `Quantization`.
 _SLACK = 2.0**-50
-"""A probability this much below a boundary counts as on it, as in `Quantization`."""
 
+# With fewer states than this, growth is not reported.
 _LEAST_STATES = 300
-"""With fewer states than this, growth is not reported."""
+# Growth is measured since the questions were this many times fewer.
 _FACTORS = (2, 4)
-"""Growth is measured since the questions were this many times fewer."""
+# States have to grow at least with this power of the questions: by 2.5 for a factor of 4.
 _POWER = 0.66
-"""States have to grow at least with this power of the questions: by 2.5 for a factor of 4."""
+# Figures are noted when the questions have grown by this factor.
 _STEP = 1.1
-"""Figures are noted when the questions have grown by this factor."""
 WARN_STATES = 3000
 """With fewer states than this there is no warning: many automata have some hundreds."""
 

@@ -285,8 +285,8 @@ def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
     ]
 
 
+# An axis has this many parts; points in the same part share their name.
 _PLACES = 20
-"""An axis has this many parts; points in the same part share their name."""
 
 
 def _name_points(sweep: Sweep, axes: Any) -> None:

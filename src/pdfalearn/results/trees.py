@@ -91,8 +91,8 @@ def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
     return nodes
 
 
+# What a node has beside its children: suffix, access word and distribution.
 _Own = tuple[Word | None, Word | None, tuple[float, ...] | None]
-"""What a node has beside its children: suffix, access word and distribution."""
 
 
 def _own(node: TreeNode) -> _Own:

@@ -13,11 +13,11 @@ from pdfalearn.row_checks import BadRowError, check_sparse
 from pdfalearn.rows import Rows
 from pdfalearn.words import Words, offsets_of
 
+# The first byte of a row says of which form it is; a mass outside stands right behind "o".
 _DENSE, _SPARSE, _SPARSE_OUTSIDE = b"d", b"s", b"o"
-"""The first byte of a row says of which form it is; a mass outside stands right behind "o"."""
 
+# Whoever asks a model checks its rows more strictly, and may round them afterwards.
 _TOLERANCE = 2 * SUM_TOLERANCE
-"""Whoever asks a model checks its rows more strictly, and may round them afterwards."""
 
 
 def encode_words(words: Words, symbols: int) -> list[bytes]:

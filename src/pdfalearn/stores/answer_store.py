@@ -22,8 +22,8 @@ from pdfalearn.stores._sqlite import (
 )
 from pdfalearn.stores.answers import ModelAnswers
 
+# This much of a hash tells models apart, and can be read in a table.
 _KEY_DIGITS = 20
-"""This much of a hash tells models apart, and can be read in a table."""
 
 
 def model_key(model: LanguageModel, model_id: str | None) -> str:
@@ -53,6 +53,7 @@ _FACTS = """
 """
 _COUNT = "SELECT count(*), coalesce(max(id), 0) FROM answers"
 
+# Let answers refer to the first one that has the same row, and to no one that refers itself.
 _SHARE_ROWS = (
     "CREATE TEMP TABLE firsts (model, row, id, PRIMARY KEY (model, row)) WITHOUT ROWID",
     "INSERT OR IGNORE INTO firsts SELECT model, row, id FROM answers WHERE typeof(row) = 'blob' "
@@ -63,7 +64,6 @@ _SHARE_ROWS = (
     "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
     "DROP TABLE firsts",
 )
-"""Let answers refer to the first one that has the same row, and to no one that refers itself."""
 
 
 @dataclass(frozen=True)

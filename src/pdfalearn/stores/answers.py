@@ -38,12 +38,12 @@ from pdfalearn.words import Words
 SAME = 1e-3
 """Two answers to one word that differ by more than this are not those of one model."""
 
+# New rows are remembered up to this size, so that equal ones are stored once.
 _SHARED_BYTES = 2**24
-"""New rows are remembered up to this size, so that equal ones are stored once."""
+# This many answers are read by one statement.
 _AT_ONCE = 512
-"""This many answers are read by one statement."""
+# Answers are read in pieces of about this size.
 _READ_BYTES = 2**22
-"""Answers are read in pieces of about this size."""
 
 # A row that another answer has already is the number of that answer.
 _READ = (
@@ -76,13 +76,13 @@ class ModelAnswers:
         self._key = key
         self._alphabet = alphabet
         self._model: ModelRow | None = None
+        # The number of each word's answer; negative if the word is undefined.
         self._numbers: dict[bytes, int] = {}
-        """The number of each word's answer; negative if the word is undefined."""
+        # The last answer in the file when it was read.
         self._last = 0
-        """The last answer in the file when it was read."""
         self._version = 0
+        # The answers that hold rows which were added lately.
         self._shared: dict[bytes, int] = {}
-        """The answers that hold rows which were added lately."""
         self._shared_bytes = 0
 
     def __len__(self) -> int:

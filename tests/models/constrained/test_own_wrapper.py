@@ -94,7 +94,8 @@ def test_what_is_not_a_distribution_is_refused(change: Any, complaint: str) -> N
 def test_a_change_that_looks_at_other_rows_is_noticed() -> None:
     class Mean(Wrapper):
         def change(self, probabilities: Floats) -> Floats:
-            return np.add(probabilities, probabilities.mean(axis=0))
+            changed: Floats = probabilities + probabilities.mean(axis=0)
+            return changed
 
     with pytest.raises(ModelError, match="must not depend on the other words of a batch"):
         check_model(Mean(RecordingModel(TARGET)))

@@ -28,8 +28,8 @@ from pdfalearn.rows import Rows
 from pdfalearn.text import described
 from pdfalearn.typing import Flags, Floats, Integers
 
+# A product has at most this many probabilities.
 _MOST_CELLS = 10**7
-"""A product has at most this many probabilities."""
 
 
 class Guided(Wrapper):
@@ -104,8 +104,8 @@ class OpenedGuided(OpenedWrapper):
         super().__init__(wrapper, inner)
         self._states = WordStates(wrapper.guide.table, wrapper.guide.initial)
         self._guided = wrapper
+        # In which states the guide leaves one possibility.
         self._is_forced = np.count_nonzero(wrapper.allowed, axis=1) == 1
-        """In which states the guide leaves one possibility."""
 
     def answer(self, batch: Batch) -> Rows:
         """Return what the guide leaves of rows; what it decides alone is not asked."""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 States = NDArray[np.integer]
 
+# Shared rows stay shared if the table of what becomes of them has at most this many cells: it is
+# kept beside the rows that a run has met.
 _MOST_CELLS = 2**21
-"""Shared rows stay shared if the table of what becomes of them has at most this many cells: it is
-kept beside the rows that a run has met."""
 
 
 class UnchangeableError(ValueError):

@@ -20,8 +20,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Flags, Floats, Integers
 
+# A mass may fall short of p by this much, as adding up leaves it.
 _ROUNDING = 1e-12
-"""A mass may fall short of p by this much, as adding up leaves it."""
 
 
 class Selection(Wrapper):

@@ -73,12 +73,12 @@ class Wrapper(LanguageModel):
     parameters: str | None = None
     """What tells this wrapper from others of its class; None if that cannot be said, and then it
     has no fingerprint."""
+    # Whether `_weigh` takes sparse rows as lists; else they are written out.
     _reads_lists = False
-    """Whether `_weigh` takes sparse rows as lists; else they are written out."""
+    # What is wrong where a changed row has no probability left.
     _nothing_left = "nothing is left of it, or what the wrapper returned is NaN or negative"
-    """What is wrong where a changed row has no probability left."""
+    # Why a row that lists too little cannot be changed, and what to do about it.
     _remedy = "the wrapper changes all probabilities; let the model list every symbol"
-    """Why a row that lists too little cannot be changed, and what to do about it."""
 
     def __init__(self, model: PDFA | LanguageModel) -> None:
         self.model: LanguageModel = as_model(model)
