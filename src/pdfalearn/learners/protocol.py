@@ -119,7 +119,7 @@ class PlainLearner:
 
     def start(self) -> None:
         """Let the learner start."""
-        # Where a bound ends `start`, the last hypothesis counts; else there is a new one to ask for.
+        # Where a bound ends `start`, the last hypothesis counts; else there is a new one.
         self._is_current = True
         self._learner.start()
         self._is_current = False

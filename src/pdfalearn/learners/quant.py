@@ -91,7 +91,7 @@ class QuaNT:
         # The leaf that each transition leads to, at state * symbols + symbol; an inner node as long
         # as its word has not been sifted further.
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
-        # The same three arrays as views that plain Python reads one by one, made as states are added.
+        # The same arrays as views that plain Python reads one by one; renewed as states are added.
         self._access_of, self._leaf_of = self._access.data, self._leaves.data
         self._target_of = self._targets.data
 
