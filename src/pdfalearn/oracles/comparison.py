@@ -1,4 +1,4 @@
-"""Where a hypothesis and the observations differ: answers that are known, all words up to a length."""
+"""Where a hypothesis and the observations differ: known answers, all words up to a length."""
 
 from __future__ import annotations
 
