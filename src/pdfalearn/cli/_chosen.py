@@ -118,7 +118,7 @@ class Chosen(SimpleNamespace):
         # A sweep makes many oracles, and the standard input can be read once only.
         sampler = self._make_test_sampler(model, length) if kind == "pac" else None
         return lambda _relation: pdfalearn.oracles.ChainOracle(
-            pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, length, sampler)
+            pdfalearn.oracles.KnownAnswersOracle(), self._make_asking_oracle(kind, length, sampler)
         )
 
     def _make_asking_oracle(self, kind: str, length: int, sampler: Any) -> EquivalenceOracle:
