@@ -113,13 +113,11 @@ def picture_writers(
     render: Callable[[_Drawn, str], bytes],
 ) -> dict[str, Callable[[_Drawn, BinaryIO], None]]:
     """Make a writer for the ending of every kind of picture."""
-    return {f".{kind}": partial(_write_picture, render, kind) for kind in _OPTIONS}
 
+    def write(kind: str, drawn: _Drawn, stream: BinaryIO) -> None:
+        stream.write(render(drawn, kind))
 
-def _write_picture(
-    render: Callable[[_Drawn, str], bytes], kind: str, drawn: _Drawn, stream: BinaryIO
-) -> None:
-    stream.write(render(drawn, kind))
+    return {f".{kind}": partial(write, kind) for kind in _OPTIONS}
 
 
 def check_can_draw(path: str | os.PathLike[str]) -> None:

@@ -121,24 +121,20 @@ def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
     states = reachable_in(possible, pdfa.initial).states
     sources, symbols = (possible[states] >= 0).nonzero()
     pairs = np.unique(np.stack((possible[states[sources], symbols], symbols), axis=1), axis=0)
+    # A state is split into one for each symbol that leads to it: symbols label states there.
+    nodes = {f"q{state}_{symbol}": (state, names[symbol]) for state, symbol in pairs.tolist()}
     stream.write(b"digraph MarkovChain {\n")
     stream.write(f'start [label="<start>"];\nend [label="{terminal}"];\n'.encode())
-    # A state is split into one for each symbol that leads to it: symbols label states there.
-    for state, symbol in pairs.tolist():
-        stream.write(f'q{state}_{symbol} [label="{names[symbol]}"];\n'.encode())
-    stream.write("".join(_chain_edges("start", pdfa, pdfa.initial)).encode())
-    for state, symbol in pairs.tolist():
-        stream.write("".join(_chain_edges(f"q{state}_{symbol}", pdfa, state)).encode())
+    for node, (_, name) in nodes.items():
+        stream.write(f'{node} [label="{name}"];\n'.encode())
+    for node, (state, _) in {"start": (pdfa.initial, ""), **nodes}.items():
+        end, moves = _row_of(pdfa, state)
+        edges = [f'{node} -> end [label="{end!r}"];\n'] if end else []
+        for symbol, successor, probability in moves:
+            edges.append(f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n')
+        stream.write("".join(edges).encode())
     stream.write(b'end -> end [label="1.0"];\n__start0 [label="", shape=none];\n')
     stream.write(b'__start0 -> start [label=""];\n}\n')
-
-
-def _chain_edges(node: str, pdfa: PDFA, state: int) -> Iterator[str]:
-    end, moves = _row_of(pdfa, state)
-    if end:
-        yield f'{node} -> end [label="{end!r}"];\n'
-    for symbol, successor, probability in moves:
-        yield f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n'
 
 
 def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:

@@ -155,7 +155,7 @@ class _Trials:
             self._check(self._answers)
             twice = min(self._batches[1:] or self._batches, key=len)
             self._compare(run.ask(twice), f"when asked twice: {_CHANCE}")
-            self._order = run.order
+            self._order = list(run.ids)
 
     def _draw_longer(self, words: list[Word], most: int) -> list[Word]:
         """Draw new words that are longer by a symbol, most of them as the model says."""
@@ -186,9 +186,9 @@ class _Trials:
         for word, answer in answers.items():
             if answer.row is None and not word:
                 raise self._wrong("the empty word is undefined: every model answers at least that")
-            before = (self._answers.get(word[:length]) for length in range(len(word)))
-            for length, above in enumerate(before):
-                if above is not None and above.row is None and answer.row is not None:
+            for length in range(len(word) if answer.row is not None else 0):
+                above = self._answers.get(word[:length])
+                if above is not None and above.row is None:
                     raise self._wrong(
                         f"{self._name(word)} is defined, but {self._name(word[:length])} is "
                         "undefined: what goes on from an undefined word has to be undefined"
