@@ -74,15 +74,14 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     for complaint in outcome.complaints:
         print_aside(f"warning: {complaint}; its run has been done again")
-    failures = {str(key): reason for key, reason in outcome.failures.items()}
-    for key, reason in failures.items():
+    for key, reason in outcome.failures.items():
         print_aside(f"warning: {key} has failed: {reason}")
     found = f", {outcome.found:,} were there" if outcome.found else ""
-    failed = f", {len(failures):,} failed" if failures else ""
+    failed = f", {len(outcome.failures):,} failed" if outcome.failures else ""
     return Answer(
-        {"output": chosen.output, **vars(outcome), "failures": failures},
+        {"output": chosen.output, **vars(outcome)},
         [f"{chosen.output}: {outcome.runs:,} runs done{found}{failed}"],
-        exit_code=BAD_INPUT if failures else 0,
+        exit_code=BAD_INPUT if outcome.failures else 0,
     )
 
 
