@@ -154,13 +154,10 @@ def sweep(
 
 def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
-    quantized = [Quantization(kappa) for kappa in _list_values(kappas, "kappas")]
-    quantizations = sorted(quantized, key=lambda equivalence: equivalence.kappa)
-    tolerant = sorted(
-        map(Tolerance, _list_values(tolerances, "tolerances")),
-        key=lambda equivalence: equivalence.tolerance,
-    )
-    relations: list[Relation] = [*quantizations, *tolerant[::-1]]
+    quantized = map(Quantization, _list_values(kappas, "kappas"))
+    tolerant = map(Tolerance, _list_values(tolerances, "tolerances"))
+    relations: list[Relation] = sorted(quantized, key=lambda one: one.kappa)
+    relations += sorted(tolerant, key=lambda one: -one.tolerance)
     if not relations:
         raise InputError("there is nothing to sweep over; give kappas, tolerances or both")
     for one, other in pairwise(relations):

@@ -60,13 +60,8 @@ def command(
 ) -> Callable[[Callable[[Chosen], Answer | LongRun[Any]]], click.Command]:
     """Make a command of a function of the chosen options.
 
-    Parameters
-    ----------
-    *parameters : str or click.Parameter
-        The parameters in the order of the help: names of options, or upper-case names of
-        arguments. Every command has the option ``--json``, too.
-    into : click.Group, optional
-        The group that the command belongs to.
+    Parameters stand in the order of the help: names of options, or upper-case names of arguments.
+    Every command has the option ``--json``, too.
     """
 
     def make(function: Callable[[Chosen], Answer | LongRun[Any]]) -> click.Command:
@@ -211,16 +206,8 @@ def interruption_text(
 ) -> str:
     """Return what was saved, and where, after Ctrl-C.
 
-    Parameters
-    ----------
-    chosen : Chosen
-        The options, with -o and --store.
-    before : str
-        What has to come before anything is found.
-    content : callable
-        Returns what the file of -o holds then; an empty text if nothing was written.
-    found : object, optional
-        What was found until then, if anything was.
+    ``before`` is what has to come before anything is found; ``content`` returns what the file of -o
+    holds, an empty text if nothing was written.
     """
     missing = "nothing" if chosen.store is None else "no automaton"
     if found is None:

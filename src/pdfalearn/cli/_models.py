@@ -32,22 +32,14 @@ def model_of(name: str, chosen: Chosen, fingerprint: str | None = None) -> Model
 
 
 def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = None) -> list[Model]:
-    """Make models of their names on the command line.
+    """Make models of their names on the command line, of which 'pdfalearn models' has a list.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``,
-        ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
-    chosen : Chosen
-        The symbols of the words of functions and programs; and what goes with the names of LLMs.
-    fingerprint : str, optional
-        The fingerprint of models that have none of their own.
+    The fingerprint is that of models which have none of their own.
     """
     if chosen.replicas is not None or chosen.scheduler is not None:
         # Copies are made in other processes, of the name and the same options.
         settings = {"scheduler": chosen.scheduler, "timeout": chosen.replica_timeout}
-        alone = chosen.without(OF_COPIES)
+        alone = Chosen(**(vars(chosen) | dict.fromkeys(OF_COPIES)))
         makers = [partial(model_of, name, alone, fingerprint) for name in names]
         return [pdfalearn.Replicas(make, chosen.replicas, **settings) for make in makers]
     if chosen.replica_timeout is not None:

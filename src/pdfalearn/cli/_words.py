@@ -73,14 +73,9 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
     """Return the language that an argument and the option --as describe."""
     if form == "regex":
         return text
-    word = word_of(text, pdfa)
-    if form == "word":
-        return [word]
-    if form == "begins":
-        return pdfalearn.languages.BeginsWith(word)
-    if form == "ends":
-        return pdfalearn.languages.EndsWith(word)
-    return pdfalearn.languages.Contains(word)
+    word, kinds = word_of(text, pdfa), pdfalearn.languages
+    makers = {"begins": kinds.BeginsWith, "ends": kinds.EndsWith, "contains": kinds.Contains}
+    return [word] if form == "word" else makers[form](word)
 
 
 def parse_alphabet(text: str) -> list[str]:

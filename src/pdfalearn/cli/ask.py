@@ -102,7 +102,6 @@ def distances(chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn ask distances target.json learnt.json
-    $ pdfalearn ask distances target.json learnt.json --json
     """
     result = pdfalearn.analysis.distances(read_automaton(chosen.a), read_automaton(chosen.b))
     low, high = map(format_value, (result.total_variation_low, result.total_variation_high))
@@ -201,9 +200,7 @@ def likeliest(chosen: Chosen) -> Answer:
 
 @command("PDFA", "quantiles", into=ask)
 def length(chosen: Chosen) -> Answer:
-    """Compute how long words are.
-
-    There are mean, deviation and quantiles, and a picture.
+    """Compute how long words are: mean, deviation and quantiles, and a picture.
 
     Examples
     --------
@@ -236,14 +233,11 @@ def length(chosen: Chosen) -> Answer:
 
 @command("PDFA", into=ask)
 def entropy(chosen: Chosen) -> Answer:
-    """Compute the entropy per word and per symbol.
-
-    It is in nats.
+    """Compute the entropy per word and per symbol, in nats.
 
     Examples
     --------
     $ pdfalearn ask entropy target.json
-    $ pdfalearn ask entropy target.json --json
     """
     result = pdfalearn.analysis.entropy(read_automaton(chosen.pdfa))
     per_word = format_value(result.per_word) + _states_text(result.endless_states)
@@ -256,9 +250,8 @@ def entropy(chosen: Chosen) -> Answer:
 def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.
 
-    It is the expected number of the word's prefixes that are in the language.
-
-    '.*01', or 01 --as ends, counts how often 01 occurs in a word.
+    It is the expected number of the word's prefixes that are in the language: '.*01', or 01 --as
+    ends, counts how often 01 occurs in a word.
 
     Examples
     --------

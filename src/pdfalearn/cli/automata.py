@@ -10,7 +10,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import DEFAULT_KAPPA, option, output
-from pdfalearn.cli._output import Answer, facts
+from pdfalearn.cli._output import Answer, facts, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import short_word_text, shortened, symbol_text
 
@@ -62,14 +62,12 @@ def info(chosen: Chosen) -> Answer:
     depth is the length of the longest word that is needed to reach a state. Of an n-gram model
     (.arpa) it says the order too, and the largest correction: how far from 1 the probabilities
     after a context sum. Of a frontier (.zip, of 'pdfalearn distill') it describes the best
-    automaton, and shows the table of all sizes. PDFA is a file, or FILE.py:NAME or module:NAME of
-    an automaton ('pdfalearn models'); a model that can only be asked has no states to count.
+    automaton, and shows the table of all sizes.
 
     Examples
     --------
     $ pdfalearn info target.json
-    $ pdfalearn info target.json --kappa 10
-    $ pdfalearn info target.json --json
+    $ pdfalearn info target.json --kappa 10 --json
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
     """
@@ -114,11 +112,7 @@ def _read(file: str) -> tuple[PDFA, Frontier | None, dict[str, object]]:
     # As an automaton, an n-gram model has lost what is said of it here.
     if file.lower().endswith((".arpa", ".arpa.gz")):
         ngram = pdfalearn.io.read_arpa(file)
-        more: dict[str, object] = {
-            "order": ngram.order,
-            "largest_correction": ngram.largest_correction,
-        }
-        return ngram.pdfa, None, more
+        return ngram.pdfa, None, members_of(ngram, "order", "largest_correction")
     return read_automaton(file), None, {}
 
 
@@ -134,7 +128,7 @@ def quotient(chosen: Chosen) -> Answer:
     $ pdfalearn quotient target.json -o small.json
     $ pdfalearn quotient target.json -o smaller.json --kappa 10
     """
-    relation = chosen.make_equivalence()
+    relation = chosen.make_relation()
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     reduced = pdfalearn.quotient(pdfa, equivalence=relation)

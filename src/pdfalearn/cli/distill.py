@@ -36,10 +36,7 @@ _FIGURES = (
         "How many states automata may have. Default: all up to 32, then each a fifth larger.",
     ),
     "cut_length",
-    corpus(
-        "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
-        "divergence is then under these words."
-    ),
+    corpus("Take the words from FILE; divergence is then under these words."),
     *RUN,
     option(
         "output",
@@ -65,7 +62,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     that many states.
 
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
-    has been found if -o is given; the exit code is then 130.
+    has been found if -o is given.
 
     Examples
     --------
@@ -215,10 +212,7 @@ def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
 @command(
     "PDFA",
     "[SOURCE]",
-    corpus(
-        "A text file of words, one a line, as 'pdfalearn sample' prints them: fit to what follows "
-        "in them; with SOURCE, to its answers along them."
-    ),
+    corpus("Fit to what follows in the words of FILE; with SOURCE, to its answers along them."),
     "transitions",
     "symbols",
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),

@@ -59,16 +59,15 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
     $ pdfalearn experiments run 3 -o coarse --values 10,20 --learners quant,lpstar
     """
     from pdfalearn.displays import RunsLine
-    from pdfalearn.experiments import title_of
 
     work = partial(
         pdfalearn.experiments.run_experiments,
         *(chosen.experiment, chosen.output),
         **chosen.collect(*_PLAN),
     )
-    line = RunsLine(title_of(chosen.experiment))
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
-    return LongRun(work, line, partial(_describe, chosen), lambda _: interruption)
+    line, describe = RunsLine("experiments"), partial(_describe, chosen)
+    return LongRun(work, line, describe, lambda _: interruption)
 
 
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:

@@ -48,13 +48,11 @@ _MOST_UNRESOLVED = 5
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
 
-    MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
-    model, a function of words, or a function that makes one of these; or command:PROGRAM, a program
-    in any language; or hf:FOLDER or served:URL#MODEL, an LLM; 'pdfalearn models' says more.
+    MODEL is a file of a PDFA or of an n-gram model, a model or a function of a Python file, a
+    program in any language or an LLM; 'pdfalearn models' says how each is named.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
-    where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit
-    code is then 130.
+    where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given.
 
     Examples
     --------
@@ -85,11 +83,15 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         budget=chosen.make_budget(),
         **chosen.collect("learner", *RUN),
     )
+
+    def hypothesis_text(result: Result) -> str:
+        return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
+
     return LongRun(
         run,
         LearningLine(may_be_endless=is_endless),
         partial(_describe, chosen, relation),
-        partial(interruption_text, chosen, "the first answer", _hypothesis_text),
+        partial(interruption_text, chosen, "the first answer", hypothesis_text),
         outputs,
         attached="result",
     )
@@ -141,10 +143,6 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
 
 def _is_interrupted(result: Result) -> bool:
     return result.certificate.kind == "interrupted"
-
-
-def _hypothesis_text(result: Result) -> str:
-    return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
 
 
 def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
@@ -245,7 +243,7 @@ def _batches(statistics: Statistics) -> dict[str, object]:
     *MODEL,
     *ORACLE,
     *BUDGET,
-    corpus("Measure divergence on the words of a text file, one a line; of a PDFA it is computed."),
+    corpus("Measure divergence on the words of FILE; of a PDFA it is computed."),
     *RUN,
     option("output", "Where to write the recommended automaton, if there is one."),
     "plot",
@@ -263,8 +261,6 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     took, and how many of them were new; the divergence KL(MODEL ‖ automaton) per symbol in nats
     with its 95% interval from … to; the share of positions where it is infinite; and how learning
     ended. Where no small automaton equals MODEL, 'pdfalearn distill' is recommended instead.
-
-    Ctrl-C stops and shows what has been learnt; the exit code is then 130.
 
     Examples
     --------

@@ -191,11 +191,6 @@ def worst_of(group: Sequence[Run], name: str) -> float:
     return max(known, key=lambda value: abs(value - PERFECT[name]), default=PERFECT[name])
 
 
-def _is_perfect(run: Run) -> bool:
-    errors = (abs(worst_of([run], name) - best) for name, best in PERFECT.items())
-    return run.certificate == "exact" and max(errors) <= _ROUNDING
-
-
 def format_number(value: float) -> str:
     """Write a number with three significant digits, or whole if it is."""
     if math.isinf(value):
@@ -207,7 +202,10 @@ def findings(
     runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what the experiment has shown, a sentence each."""
-    bad, perfect = sum(not _is_perfect(run) for run in runs), "are perfect in all metrics"
+    bad, perfect = 0, "are perfect in all metrics"
+    for run in runs:
+        errors = (abs(worst_of([run], name) - best) for name, best in PERFECT.items())
+        bad += run.certificate != "exact" or max(errors) > _ROUNDING
     if bad:
         yield f"Of {len(runs):,} runs, {bad:,} are not perfect in all metrics; see the table."
     elif failures:

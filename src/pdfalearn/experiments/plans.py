@@ -182,15 +182,15 @@ class Plan:
     given: dict[str, str] | None  # the fingerprints of given targets by their names
     tasks: tuple[Task, ...]
 
-    def parameters(self) -> dict[str, object]:
-        """Return what is written to the file of parameters."""
+    def parameters(self) -> dict[str, Any]:
+        """Return what is written to the file, by the names that `plan_experiment` takes."""
         return {
-            self.experiment.axis: [getattr(one, self.experiment.varies) for one in self.settings],
+            "values": [getattr(one, self.experiment.varies) for one in self.settings],
             "tolerances": [*{one.kappa: one.tolerance for one in self.settings}.values()],
             "learners": list(self.learners),
             "scale": self.scale,
             "seed": self.seed,
-            "given targets": self.given,
+            "given": self.given,
         }
 
 
@@ -324,19 +324,12 @@ def read_parameters(folder: Path) -> Parameters:
 
 def _read_plan(number: str, parameters: dict[str, Any]) -> Plan:
     try:
-        experiment = EXPERIMENTS[int(number)]
-        given = parameters["given targets"]
-        return plan_experiment(
-            experiment,
-            scale=parameters["scale"],
-            learners=list(parameters["learners"]),
-            values=list(parameters[experiment.axis]),
-            tolerances=list(parameters["tolerances"]),
-            seed=parameters["seed"],
-            given=None if given is None else dict(given),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        plan = plan_experiment(EXPERIMENTS[int(number)], **parameters)
+        if plan.parameters() != parameters:
+            raise ValueError(f"they would be {plan.parameters()}")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"not the parameters of experiment {number}: {error}") from error
+    return plan
 
 
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
@@ -346,8 +339,9 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
         raise InputError(f"{folder} holds {TABLE} without {PARAMETERS}: choose another folder")
     for plan in plans:
         there = found.plans.get(plan.experiment.number, plan).parameters()
+        names = {"values": plan.experiment.axis, "given": "given targets"}
         differences = [
-            f"{name} {_show_value(there[name])} there and {_show_value(value)} now"
+            f"{names.get(name, name)} {_show_value(there[name])} there and {_show_value(value)} now"
             for name, value in plan.parameters().items()
             if there[name] != value
         ]
@@ -356,8 +350,8 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
                 f"{folder} holds results of experiment {plan.experiment.number} with other "
                 f"parameters: {'; '.join(differences)}; choose another folder"
             )
-    merged = found.plans | {plan.experiment.number: plan for plan in plans}
-    settled = Parameters(merged, found.machines)
+    both = found.plans | {plan.experiment.number: plan for plan in plans}
+    settled = Parameters(both, found.machines)
     settled.write(folder)
     return settled
 

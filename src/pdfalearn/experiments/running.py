@@ -92,7 +92,7 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
 
 
 class _InProcess(futures.Executor):
-    """Runs each call when it is submitted."""
+    """Runs each call when it is submitted: in a thread, Ctrl-C would have to wait for its end."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
         future: futures.Future[Any] = futures.Future()
@@ -199,17 +199,6 @@ class Outcome:
     """Lines of the table that could not be read; their runs have been done again."""
 
 
-def title_of(name: str) -> str:
-    """Return what is run, in words.
-
-    Examples
-    --------
-    >>> title_of("4"), title_of("all")
-    ('experiment 4', 'all experiments')
-    """
-    return "all experiments" if name == "all" else f"experiment {name}"
-
-
 def run_experiments(
     name: str,
     folder: str | os.PathLike[str],
@@ -277,7 +266,7 @@ def run_experiments(
         plan_experiment(experiment, scale=scale, seed=seed, folder=targets, **given)
         for experiment in experiments
     ]
-    shown = show_progress(progress, "experiments", label=title_of(name))
+    shown = show_progress(progress, "experiments", label="experiments")
     with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE
