@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -202,15 +203,12 @@ class _Distance(NamedTuple):
 
 @dataclass
 class _Measure:
-    """What measures automata, and what it has cost to make it."""
+    """What measures automata, and the words that it took to make it."""
 
     distance: Callable[[PDFA], _Distance]
     lengths: Floats
     drawn_words: int = 0
     questions: int = 0  # words that the model was asked for
-    audited: int = 0  # stored words that it was asked for again
-    symbols: int = 0
-    cost: float = 0.0
 
 
 def _measure_exactly(target: PDFA) -> _Measure:
@@ -246,16 +244,8 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
         high = estimate.high + held_out.room
         return _Distance(estimate.mean, estimate.low, high, share, losses, infinite)
 
-    counts = observations.counts
-    return _Measure(
-        distance,
-        held_out.lengths,
-        drawn_words=held_out.word_count,
-        questions=counts.words,
-        audited=counts.audited,
-        symbols=counts.symbols,
-        cost=observations.meter.spent,
-    )
+    questions = observations.counts.words
+    return _Measure(distance, held_out.lengths, held_out.word_count, questions)
 
 
 class _Run:
@@ -297,10 +287,10 @@ class _Run:
             observations.record(store, key)
             observations.asker.on_batch = lambda: self._report_progress(None, None)
             self._measure = _measure_on_words(observations, sampler, seed)
+            counts, cost = observations.counts, observations.meter.spent
         interrupts.check()
-        measure = self._measure
-        words_asked = measure.questions + measure.audited
-        self._budget.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
+        words = counts.words + counts.audited
+        self._budget.spend(words=words, symbols=counts.symbols, cost=cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
@@ -315,9 +305,7 @@ class _Run:
                 budget=self._budget.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
-                progress=None
-                if self._report is None
-                else lambda news: self._report_progress(equivalence, news),
+                progress=self._report and partial(self._report_progress, equivalence),
                 audit=audit,
                 seed=seed,
             )
@@ -331,9 +319,8 @@ class _Run:
         statistics, distance = result.statistics, self._measure.distance(result.pdfa)
         words = statistics.words + statistics.audited_words
         self._budget.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
-        figures = distance.divergence, distance.low, distance.high, distance.infinite_share
         self._distances.append(distance)
-        self.rows.append(SweepRow(equivalence, result, *figures))
+        self.rows.append(SweepRow(equivalence, result, *distance[:4]))
 
     def _report_progress(self, equivalence: Relation | None, learning: Progress | None) -> None:
         if self._report is not None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.learning.test_interruptions import NAMES, Fuse, in_the_callback, in_the_model, partial_results
 
 import pdfalearn
 from pdfalearn import PDFA, Certificate, Quantization, Result, learn, load, save, view
@@ -22,6 +21,13 @@ from pdfalearn.io import check_can_save, load_pdfa, save_tree
 from pdfalearn.results.trees import TreeNode
 from tests.cli.program import run, run_json
 from tests.io.run_samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
+from tests.learning.test_interruptions import (
+    NAMES,
+    Fuse,
+    in_the_callback,
+    in_the_model,
+    partial_results,
+)
 from tests.results.test_values import assert_same
 
 

@@ -78,8 +78,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     """
     from pdfalearn.displays import DistillingLine
 
-    written = _output(chosen)
-    outputs = [] if written is None else [written]
+    outputs = _outputs(chosen)
     check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
     budget, sampler = chosen.make_spending(), chosen.make_sampler()
     model = chosen.make_model(chosen.model)
@@ -97,7 +96,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         **chosen.collect(*RUN),
     )
     before = "there was anything to measure"
-    content = "" if written is None else f"{written.content} so far"
+    content = "".join(f"{output.content} so far" for output in outputs)
     return LongRun(
         run,
         DistillingLine(budget.max_symbols),
@@ -108,17 +107,17 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     )
 
 
-def _output(chosen: Chosen) -> Output[Frontier] | None:
+def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
     """Return the file to write, if there is one, after a check that it can be written."""
     path, sizes = chosen.output, chosen.states or []
     if path is None:
-        return None
+        return []
     if chosen.check_output(pdfalearn.Frontier):
-        return Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))
+        return [Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))]
     if len(sizes) == 1:
         content = f"the automaton of at most {count_text(sizes[0], 'states')}"
-        return Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))
-    return Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))
+        return [Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))]
+    return [Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))]
 
 
 def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
