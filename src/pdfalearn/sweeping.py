@@ -16,7 +16,7 @@ import numpy as np
 
 from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import Wanted, show_progress
+from pdfalearn.displays import SweepLine, Wanted, show_progress
 from pdfalearn.distilling import HeldOut, Sampling, checked_sampler, estimate_mean
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
@@ -139,7 +139,7 @@ def sweep(
         )
     make = oracle or (lambda equivalence: default_oracle(model, equivalence, seed))
     asked = as_model(model)
-    shown = show_progress(progress, "sweeping", runs=len(relations))
+    shown = show_progress(progress, SweepLine, runs=len(relations))
     run: _Run | None = None
     try:
         with shown as report, _share_store(asked, store, model_id) as place:

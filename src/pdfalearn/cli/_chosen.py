@@ -160,8 +160,7 @@ class Chosen(SimpleNamespace):
 
 def read_automaton(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    from pdfalearn.cli._llms import is_llm, is_program
-    from pdfalearn.cli._models import look_into, model_of
+    from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
     pdfa = None if is_asked else look_into(model_of(name, Chosen()))

@@ -18,7 +18,6 @@ from pdfalearn.text import are_characters, short_word_text, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
-    from pdfalearn.results import Bounds
 
 _MOST_STATES = 5
 # Not much more than what fits on a screen.
@@ -64,26 +63,22 @@ def bounds(chosen: Chosen) -> Answer:
     """
     if chosen.given is not None and chosen.language is None:
         raise click.UsageError("--given needs a language.")
-    found = _bounds(chosen)
-    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
-    return Answer({**_question_members(chosen), **members}, [str(found)])
-
-
-def _bounds(chosen: Chosen) -> Bounds:
     is_run = chosen.pdfa.lower().endswith(".zip") and chosen.kappa is None
     if not is_run and chosen.kappa is None:
         raise click.UsageError("Give --kappa, the classes, or the file of a whole run (.zip).")
     # A run knows its classes and certificate, of which its automaton alone says nothing.
     automaton = pdfalearn.load(chosen.pdfa) if is_run else read_automaton(chosen.pdfa)
     relation = None if is_run else pdfalearn.Quantization(chosen.kappa)
-    language = chosen.language
-    if language is None:
-        return pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
-    if chosen.form != "regex":
-        language = language_of(language, chosen.form, read_automaton(chosen.pdfa))
-    return pdfalearn.analysis.probability_bounds(
-        automaton, language, equivalence=relation, given=chosen.given
-    )
+    if chosen.language is None:
+        found = pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
+    else:
+        pdfa = read_automaton(chosen.pdfa) if is_run else automaton
+        language = language_of(chosen.language, chosen.form, pdfa)
+        found = pdfalearn.analysis.probability_bounds(
+            automaton, language, equivalence=relation, given=chosen.given
+        )
+    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
+    return Answer({**_question_members(chosen), **members}, [str(found)])
 
 
 def _question_members(chosen: Chosen) -> dict[str, object]:

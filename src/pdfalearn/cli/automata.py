@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from pdfalearn.cli._options import DEFAULT_KAPPA, option, output
 from pdfalearn.cli._output import Answer, facts, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import short_word_text, shortened, symbol_text
-
-if TYPE_CHECKING:
-    from pdfalearn import PDFA, Frontier
 
 
 @command(
@@ -72,7 +69,14 @@ def info(chosen: Chosen) -> Answer:
     $ pdfalearn info frontier.zip
     """
     relation = pdfalearn.Quantization(chosen.kappa)
-    pdfa, frontier, more = _read(chosen.pdfa)
+    name, more, frontier = chosen.pdfa.lower(), dict[str, Any](), None
+    if name.endswith((".arpa", ".arpa.gz")):  # as an automaton, it has lost what is said here
+        ngram = pdfalearn.io.read_arpa(chosen.pdfa)
+        pdfa, more = ngram.pdfa, members_of(ngram, "order", "largest_correction")
+    else:
+        loaded = pdfalearn.load(chosen.pdfa) if name.endswith(".zip") else None
+        frontier = loaded if isinstance(loaded, pdfalearn.Frontier) else None
+        pdfa = read_automaton(chosen.pdfa) if frontier is None else frontier.best
     reached = pdfalearn.analysis.reachable(pdfa)
     classes = len(pdfalearn.quotient(pdfa, equivalence=relation))
     counts = {
@@ -101,19 +105,6 @@ def info(chosen: Chosen) -> Answer:
     best = facts(f"{chosen.pdfa}: the best automaton of a frontier", shown)
     members["frontier"] = frontier_members(frontier)
     return Answer(members, [best, *frontier_parts("all sizes", frontier)])
-
-
-def _read(file: str) -> tuple[PDFA, Frontier | None, dict[str, object]]:
-    """Load a PDFA, the frontier that it is of, and what only files of its kind say."""
-    if file.lower().endswith(".zip"):
-        loaded = pdfalearn.load(file)
-        if isinstance(loaded, pdfalearn.Frontier):
-            return loaded.best, loaded, {}
-    # As an automaton, an n-gram model has lost what is said of it here.
-    if file.lower().endswith((".arpa", ".arpa.gz")):
-        ngram = pdfalearn.io.read_arpa(file)
-        return ngram.pdfa, None, members_of(ngram, "order", "largest_correction")
-    return read_automaton(file), None, {}
 
 
 @command("PDFA", output("Where to write the quotient."), "exact", "kappa")

@@ -86,7 +86,8 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
     with import_matplotlib("style").context(_LOOK):
         figure = import_matplotlib("figure").Figure(figsize=(6.4, 4.6))
         axes = figure.add_subplot()
-        for series in sorted(points, key=_order):
+        order = list(STYLES)  # ours first, and learners in the order of their styles
+        for series in sorted(points, key=lambda one: (one[0] == AUTHORS, order.index(one[1]))):
             _draw_series(axes, varies, y, series, points[series])
         if y == SPEED_UP:
             ends = _ends([size for sizes, _ in points.values() for size in sizes])
@@ -100,12 +101,6 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
             figure.savefig(stream, format=kind, dpi=160, metadata={undated: None})
             files[kind] = stream.getvalue()
         return files
-
-
-def _order(series: Series) -> tuple[bool, int]:
-    """Put ours first, and learners in the order of their styles."""
-    source, learner = series
-    return source == AUTHORS, list(STYLES).index(learner)
 
 
 def _draw_series(axes: Axes, varies: str, y: str, series: Series, points: Points) -> None:

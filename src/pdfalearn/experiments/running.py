@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import show_progress
+from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.experiments.plans import (
     TABLE,
@@ -266,7 +266,7 @@ def run_experiments(
         plan_experiment(experiment, scale=scale, seed=seed, folder=targets, **given)
         for experiment in experiments
     ]
-    shown = show_progress(progress, "experiments", label="experiments")
+    shown = show_progress(progress, RunsLine, label="experiments")
     with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE
