@@ -157,8 +157,9 @@ def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relat
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
     quantized = map(Quantization, _list_values(kappas, "kappas"))
     tolerant = map(Tolerance, _list_values(tolerances, "tolerances"))
-    relations: list[Relation] = sorted(quantized, key=lambda one: one.kappa)
-    relations += sorted(tolerant, key=lambda one: -one.tolerance)
+    by_kappa = sorted(quantized, key=lambda one: one.kappa)
+    by_tolerance = sorted(tolerant, key=lambda one: -one.tolerance)
+    relations: list[Relation] = [*by_kappa, *by_tolerance]
     if not relations:
         raise InputError("there is nothing to sweep over; give kappas, tolerances or both")
     for one, other in pairwise(relations):

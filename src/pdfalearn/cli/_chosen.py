@@ -143,9 +143,9 @@ class Chosen(SimpleNamespace):
         """Return a context in which a line is shown; it gives what to call with progress."""
         from pdfalearn.displays import logged, renewed
 
-        if self.log_every == 0 or (self.json and self.log_every is None):
-            return nullcontext()
         seconds = self.log_every
+        if seconds == 0 or (self.json and seconds is None):
+            return nullcontext()
         return renewed(line, stays=False) if seconds is None else logged(line, seconds)
 
     def check_output(self, whole: type | None = None) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +15,6 @@ from pdfalearn.cli._options import option
 from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import are_characters, short_word_text, symbol_text
-
-if TYPE_CHECKING:
-    from pdfalearn import PDFA
 
 _MOST_STATES = 5
 # Not much more than what fits on a screen.
@@ -132,7 +129,8 @@ def differences(chosen: Chosen) -> Answer:
         "words": [vars(one) for one in result.words],
         "prefixes": [vars(one) for one in result.prefixes],
     }
-    text, figures = _word_texts(pdfa), attrgetter("share", "probability_a", "probability_b")
+    text = partial(short_word_text, joined=are_characters(pdfa.alphabet))
+    figures = attrgetter("share", "probability_a", "probability_b")
     words = [(text(one.word), *figures(one)) for one in result.words]
     prefixes = [
         (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
@@ -187,7 +185,7 @@ def likeliest(chosen: Chosen) -> Answer:
     else:
         kind = "beginning"
         found = pdfalearn.analysis.most_likely_prefixes(pdfa, chosen.prefixes, chosen.count)
-    words, text = list(found), _word_texts(pdfa)
+    words, text = list(found), partial(short_word_text, joined=are_characters(pdfa.alphabet))
     rows = [(text(one.word), one.probability) for one in words]
     members = {"file": chosen.pdfa, "words": [vars(one) for one in words]}
     return Answer(members, [Table(chosen.pdfa, (kind, "probability"), rows)])
@@ -278,12 +276,6 @@ def visits(chosen: Chosen) -> Answer:
     rows = zip(most, values, bars(values), strict=True)
     table = Table(chosen.pdfa, ("state", "visits", ""), rows)
     return Answer({"file": chosen.pdfa, **members}, [table])
-
-
-def _word_texts(pdfa: PDFA) -> Callable[[Sequence[object]], str]:
-    """Return a function that writes words of an automaton for a table."""
-    joined = are_characters(pdfa.alphabet)
-    return lambda word: short_word_text(word, joined=joined)
 
 
 def _states_text(states: Sequence[int]) -> str:

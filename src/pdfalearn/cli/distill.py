@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -183,7 +181,12 @@ def simplify(chosen: Chosen) -> Answer:
     """
     if (chosen.states is None) == (chosen.divergence is None):
         raise click.UsageError("Give either --states or --divergence.")
-    paths = _paths(chosen.output, chosen.states or [])
+    path, sizes = chosen.output, chosen.states or []
+    if len(sizes) > 1 and "{states}" not in path.name:
+        raise click.UsageError("With several --states, -o needs {states} in the file's name.")
+    if len(set(sizes)) < len(sizes):
+        raise click.UsageError("--states has the same number twice.")
+    paths = [path.with_name(path.name.replace("{states}", str(size))) for size in sizes] or [path]
     for path in paths:
         pdfalearn.io.check_can_save(path)
     pdfa = read_automaton(chosen.pdfa)
@@ -197,15 +200,6 @@ def simplify(chosen: Chosen) -> Answer:
     title, header = f"{chosen.pdfa}: {len(pdfa):,} states", ("states", "KL per symbol", "file")
     members = {"file": chosen.pdfa, "states_before": len(pdfa), "automata": automata}
     return Answer(members, [Table(title, header, rows)])
-
-
-def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
-    """Return the file of each size."""
-    if len(sizes) > 1 and "{states}" not in path.name:
-        raise click.UsageError("With several --states, -o needs {states} in the file's name.")
-    if len(set(sizes)) < len(sizes):
-        raise click.UsageError("--states has the same number twice.")
-    return [path.with_name(path.name.replace("{states}", str(size))) for size in sizes] or [path]
 
 
 @command(

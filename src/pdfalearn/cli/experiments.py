@@ -66,7 +66,7 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
         **chosen.collect(*_PLAN),
     )
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
-    line, describe = RunsLine("experiments"), partial(_describe, chosen)
+    line, describe = RunsLine(f"experiment {chosen.experiment}"), partial(_describe, chosen)
     return LongRun(work, line, describe, lambda _: interruption)
 
 

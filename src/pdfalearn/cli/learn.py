@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from statistics import median_low
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -108,7 +109,7 @@ def _make_relation(chosen: Chosen) -> Relation:
     # The default is written down as if it had been given: what is printed names it.
     if not chosen.collect_given(("exact", "kappa", "tolerance")):
         chosen.kappa = DEFAULT_KAPPA
-    relation = chosen.make_relation()
+    relation: Relation = chosen.make_relation()
     if chosen.decimals is None:
         return relation
     if isinstance(relation, pdfalearn.Tolerance):
@@ -296,10 +297,17 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     )
 
 
+def _plot_writer(kind: str) -> Callable[[Any, BinaryIO], None]:
+    return lambda figure, stream: figure.savefig(stream, format=kind)
+
+
+_PLOT_WRITERS = {f".{kind}": _plot_writer(kind) for kind in ("svg", "png", "pdf")}
+
+
 def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
     """Return the files to write, after a check that they can be written."""
-    # Only a sweep needs what is in there.
-    from pdfalearn.cli.draw import check_can_save_plot, save_plot
+    from pdfalearn.extras import new_figure
+    from pdfalearn.files import check_can_write, write_named
 
     outputs: list[Output[Sweep]] = []
     if chosen.output is not None:
@@ -312,10 +320,14 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
 
         outputs.append(Output("-o", chosen.output, "the recommended automaton", write))
     if chosen.plot is not None:
-        check_can_save_plot(chosen.plot)
-        outputs.append(
-            Output("--plot", chosen.plot, "the figure", lambda found: save_plot(found, chosen.plot))
-        )
+        check_can_write(chosen.plot, _PLOT_WRITERS)
+        figure = new_figure()  # matplotlib may be missing
+
+        def plot(found: Sweep) -> None:
+            found.plot(figure.subplots())
+            write_named(figure, chosen.plot, _PLOT_WRITERS)
+
+        outputs.append(Output("--plot", chosen.plot, "the figure", plot))
     return outputs
 
 

@@ -215,8 +215,8 @@ def plan_experiment(
     chosen = experiment.learners if learners is None else tuple(learners)
     for learner in chosen:
         if learner not in LEARNER_NAMES:
-            names = ", ".join(LEARNER_NAMES)
-            raise InputError(f"there is no learner {learner!r}; there are {names}")
+            known = ", ".join(LEARNER_NAMES)
+            raise InputError(f"there is no learner {learner!r}; there are {known}")
     if not chosen or len({*chosen}) < len(chosen):
         raise InputError(f"learners {list(chosen)} have to be one or more, each once")
     settings, (count, runs) = experiment.settings(values, tolerances), SCALES[scale]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
@@ -83,11 +84,8 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         name = one_process if count == 1 else f"{count} processes"
         # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
         # Interrupts end them without a message; the process that started them reports it.
-        handling = (signal.SIGINT, signal.SIG_DFL)
-
-        def start() -> futures.Executor:
-            return futures.ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling)
-
+        handling = (signal.signal, (signal.SIGINT, signal.SIG_DFL))
+        start = partial(futures.ProcessPoolExecutor, count, get_context("spawn"), *handling)
         yield Workers(name, start, in_flight=2 * count, losses=(futures.BrokenExecutor,))
 
 
@@ -266,7 +264,7 @@ def run_experiments(
         plan_experiment(experiment, scale=scale, seed=seed, folder=targets, **given)
         for experiment in experiments
     ]
-    shown = show_progress(progress, RunsLine, label="experiments")
+    shown = show_progress(progress, RunsLine, label=f"experiment {name}")
     with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE

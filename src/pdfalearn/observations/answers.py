@@ -41,7 +41,8 @@ class Answers:
         # Whether some rows say with which symbols no word goes on.
         self.exclude_some = False
         self._relation = equivalence
-        self._equivalence = equivalence if isinstance(equivalence, Equivalence) else Exact()
+        # What classifies: the relation itself, or where that is a similarity, equality.
+        self.equivalence = equivalence if isinstance(equivalence, Equivalence) else Exact()
         self._numbers = RowNumbers()
         self._class_numbers = RowNumbers()
         # Where rows exclude some symbols, these have -0.0: no word goes on with them.
@@ -83,7 +84,7 @@ class Answers:
             kept = kept + 0.0  # classes do not depend on signs
         self.classes = grown(self.classes, size)
         self.classes[known:size] = self._class_numbers.get_or_add(
-            checked_keys(self._equivalence, kept)
+            checked_keys(self.equivalence, kept)
         )
         self.size, self.class_count = size, self._class_numbers.size
         self.nbytes = 16 * size * self.width  # kept and hashed
@@ -133,7 +134,7 @@ class Answers:
         """Return the classes that distributions are in, below `UNKNOWN` where there is none yet."""
         if self._sparse is not None:
             return self._sparse.classes_of(table)
-        classes = self._class_numbers.get(checked_keys(self._equivalence, table))
+        classes = self._class_numbers.get(checked_keys(self.equivalence, table))
         return np.where(classes < 0, _NO_CLASS, classes).astype(np.int32)
 
 

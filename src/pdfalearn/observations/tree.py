@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, WordTree, shortened
 from pdfalearn.budgets import Budget
-from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
+from pdfalearn.equivalence import Relation, checked_keys
 from pdfalearn.errors import ModelError
 from pdfalearn.models import FEW, Interrupts, LanguageModel, QueryCost, check_members
 from pdfalearn.observations.answers import Answers
@@ -166,10 +166,9 @@ class ObservationTree:
 
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
-        equivalence = self.equivalence if isinstance(self.equivalence, Equivalence) else Exact()
         examples = np.unique(self.answers.classes[: self.answers.size], return_index=True)[1]
-        keys = [checked_keys(equivalence, table) for table in self._tables_of(examples)]
-        return np.concatenate(keys)
+        tables = self._tables_of(examples)
+        return np.concatenate([checked_keys(self.answers.equivalence, one) for one in tables])
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Integers:
         """Return the class after every node's word and a suffix, asking for those not known."""
