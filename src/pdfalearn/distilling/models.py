@@ -12,7 +12,7 @@ import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import Wanted, show_progress
+from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.estimates import HeldOut, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
@@ -135,7 +135,7 @@ def distill(
     shown = (
         nullcontext()
         if progress is None
-        else show_progress(progress, "distilling", max_symbols=budget.max_symbols)
+        else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
     )
     run: Run | None = None
     try:

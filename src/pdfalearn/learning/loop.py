@@ -10,7 +10,7 @@ from functools import partial
 import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import Wanted, show_progress
+from pdfalearn.displays import LearningLine, Wanted, show_progress
 from pdfalearn.equivalence import (
     Quantization,
     Relation,
@@ -167,7 +167,7 @@ def learn(
     shown = (
         nullcontext()
         if progress is None
-        else show_progress(progress, "learning", may_be_endless=is_endless)
+        else show_progress(progress, LearningLine, may_be_endless=is_endless)
     )
     run: Run | None = None
     try:

@@ -120,7 +120,6 @@ class Audits:
         self._answers = answers
         self._meter = meter
         self._counts = meter.counts
-        self._width = len(model.alphabet) + 1
         self._count = self._seed = 0
         # How many words are asked before the next audit on the way.
         self.due_at = math.inf
@@ -136,7 +135,7 @@ class Audits:
     def audit_on_the_way(self) -> None:
         """Audit as planned; the more was asked, the more is asked again."""
         self.due_at = 4 * self._counts.words
-        share = min(self._counts.words // _SHARE, _MOST // self._width)
+        share = min(self._counts.words // _SHARE, _MOST // self._answers.width)
         self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
@@ -145,7 +144,7 @@ class Audits:
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        size = max(1, _NUMBERS_AT_ONCE // self._width)
+        size = max(1, _NUMBERS_AT_ONCE // self._answers.width)
         for begin in range(0, len(sample), size):
             part = sample[begin : begin + size]
             part = part[self._meter.affordable(nodes.lengths[part])]
