@@ -67,9 +67,6 @@ TIME_LIMIT = 30.0
 
 _OPTIONS = {"svg": ["-Tsvg"], "png": ["-Tpng", "-Gdpi=144"], "pdf": ["-Tpdf"]}
 
-PICTURES = tuple(f".{kind}" for kind in _OPTIONS)
-"""The endings of pictures."""
-
 _Drawn = TypeVar("_Drawn")
 
 
@@ -122,7 +119,7 @@ def picture_writers(
 
 def check_can_draw(path: str | os.PathLike[str]) -> None:
     """Refuse the name of a picture where there is no Graphviz."""
-    if check_name(path).lower().endswith(PICTURES):
+    if check_name(path).lower().endswith(tuple(f".{kind}" for kind in _OPTIONS)):
         graphviz()
 
 

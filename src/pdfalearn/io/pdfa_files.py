@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO
@@ -141,32 +141,22 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    written = bytearray()
-    for piece in _pieces(pdfa):
-        written += piece
-        if len(written) > TEXT_LIMIT:
-            raise too_large
-    text = bytes(written)
+    written = bytearray(_header_text(pdfa).removesuffix(b"}"))
+    for name in ("transitions", "probabilities"):
+        table: NDArray[Any] = getattr(pdfa, name)
+        written += f',\n"{name}":['.encode()
+        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
+        for begin in range(0, len(table), rows):
+            part = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
+            written += (",\n" if begin else "\n").encode()
+            written += part[1:-1].replace("],[", "],\n[").encode()
+            if len(written) + 3 > TEXT_LIMIT:  # the end has three more bytes
+                raise too_large
+        written += b"]"
+    text = bytes(written + b"}\n")
     if excess := _excess(text):
         raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
     return text
-
-
-def _pieces(pdfa: PDFA) -> Iterator[bytes]:
-    yield _header_text(pdfa).removesuffix(b"}")
-    tables: dict[str, NDArray[Any]] = {
-        "transitions": pdfa.transitions,
-        "probabilities": pdfa.probabilities,
-    }
-    for name, table in tables.items():
-        yield f',\n"{name}":['.encode()
-        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
-        for begin in range(0, len(table), rows):
-            text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
-            yield (",\n" if begin else "\n").encode()
-            yield text[1:-1].replace("],[", "],\n[").encode()
-        yield b"]"
-    yield b"}\n"
 
 
 def _excess(text: bytes) -> str | None:

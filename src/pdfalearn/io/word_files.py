@@ -90,8 +90,12 @@ class WordNotation:
             line = line[: -len(self._mark)]
         try:
             return [self._codes[text] for text in (line if self._are_joined else line.split())]
-        except KeyError:
-            return self._search(line)
+        except KeyError:  # some symbols may have escapes or quotes
+            rest = self._pattern.sub("", line)
+            unknown = rest if self._are_joined else rest.split()
+            if unknown:
+                raise KeyError(unknown[0]) from None
+            return [self._forms[text] for text in self._pattern.findall(line)]
 
     def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
         """Turn lines of a file into words, or name the line and the symbol that is not one.
@@ -143,14 +147,6 @@ class WordNotation:
         found = IntMap()
         found.get_or_add(np.resize(numbers, max(_MANY_KEYS, len(numbers))))
         return found
-
-    def _search(self, line: str) -> list[int]:
-        """Read a word in which some symbols have escapes or quotes."""
-        rest = self._pattern.sub("", line)
-        unknown = rest if self._are_joined else rest.split()
-        if unknown:
-            raise KeyError(unknown[0])
-        return [self._forms[text] for text in self._pattern.findall(line)]
 
     @cached_property
     def _codes(self) -> dict[str, int]:

@@ -202,10 +202,9 @@ class Divergence(NotebookValue):
     """KL(b ‖ a)."""
 
     def __str__(self) -> str:
-        ways = (("a", "b", self.forward), ("b", "a", self.backward))
         return "; ".join(
-            f"KL({first} ‖ {second}) = {one.per_symbol:.6g} per symbol, {one.per_word:.6g} per word"
-            for first, second, one in ways
+            f"KL({which}) = {one.per_symbol:.6g} per symbol, {one.per_word:.6g} per word"
+            for which, one in (("a ‖ b", self.forward), ("b ‖ a", self.backward))
         )
 
     def table(self) -> str:

@@ -237,10 +237,9 @@ class ModelAnswers:
         different = _find_different(rows.take(np.array(places)), others)
         if different is not None:
             raise StoreError(
-                f"{show_name(str(self._file.path))}: the model "
-                f"{self._key!r} has given two different "
-                f"answers to {self._name_word(words, places[different])}: it has changed under its "
-                "name; use another model_id or another store"
+                f"{show_name(str(self._file.path))}: the model {self._key!r} has given two "
+                f"different answers to {self._name_word(words, places[different])}: it has changed "
+                "under its name; use another model_id or another store"
             )
 
     def _name_word(self, words: Words, place: int) -> str:

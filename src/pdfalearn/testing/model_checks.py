@@ -150,7 +150,10 @@ class _Trials:
                 if not last:
                     break
             if not self._cautious:
-                self._batches.append([self._long_word()])
+                # Repeat the longest word that is defined until it has a length.
+                defined = [word for word, answer in self._answers.items() if answer.row is not None]
+                word, length = max(defined, key=len, default=()) or (0,), _LONGER * self._max_length
+                self._batches.append([(word * -(-length // len(word)))[:length]])
                 self._answers |= run.ask(self._batches[-1])
             self._check(self._answers)
             twice = min(self._batches[1:] or self._batches, key=len)
@@ -174,12 +177,6 @@ class _Trials:
             if not (self._cautious and impossible[symbol]):
                 new[(*word, symbol)] = None
         return list(new)
-
-    def _long_word(self) -> Word:
-        """Repeat the longest word that is defined until it has a length."""
-        defined = [word for word, answer in self._answers.items() if answer.row is not None]
-        word, length = max(defined, key=len, default=()) or (0,), _LONGER * self._max_length
-        return (word * -(-length // len(word)))[:length]
 
     def _check(self, answers: Mapping[Word, Answer]) -> None:
         """Refuse answers that contradict others about what is undefined or impossible."""
