@@ -80,7 +80,7 @@ FLOORS = [
         ("experiments", "sweeping"),
         "the paper's experiments; several κ from one set of answers",
     ),
-    Floor(("cli",), "one module a command, each a thin skin over the public names"),
+    Floor(("cli",), "commands, each a thin skin over the public names"),
 ]
 """From the lowest to the highest. A room imports only from the floors below its own."""
 

@@ -190,35 +190,20 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
 
 
-_LINES: dict[str, Callable[..., ProgressLine]] = {
-    "learning": LearningLine,
-    "distilling": DistillingLine,
-    "sweeping": SweepLine,
-    "experiments": RunsLine,
-}
-
-
 def show_progress(
-    progress: object, kind: str, **facts: Any
+    progress: object, line: Callable[..., ProgressLine], **facts: Any
 ) -> AbstractContextManager[Update | None]:
     """Return a context in which progress is shown; it gives what to call with news, or None.
 
-    Parameters
-    ----------
-    progress : callable, bool, "log" or None
-        What the user has given: a callable is called itself; True shows a line that is renewed, in
-        a terminal or in a cell of a notebook, and "log" logs a line every few seconds.
-    kind : {"learning", "distilling", "sweeping", "experiments"}
-        What is going on.
-    **facts
-        What the line of this kind needs to know.
+    A callable is called itself; True shows a line that is renewed, in a terminal or in a cell of a
+    notebook, and "log" logs a line every few seconds. The line is made of the facts.
 
     Examples
     --------
-    >>> with show_progress(print, "learning") as report:
+    >>> with show_progress(print, SweepLine, runs=3) as report:
     ...     report("news")
     news
-    >>> show_progress(3, "learning")
+    >>> show_progress(3, SweepLine, runs=3)
     Traceback (most recent call last):
     ...
     pdfalearn.errors.InputError: progress 3 is not True, False, "log" or a function to call
@@ -228,9 +213,9 @@ def show_progress(
     if callable(progress):
         return nullcontext(progress)
     if progress is True:
-        return renewed(_LINES[kind](**facts), stays=True)
+        return renewed(line(**facts), stays=True)
     if isinstance(progress, str) and progress == "log":
-        return logged(_LINES[kind](**facts), write=LOGGER.info)
+        return logged(line(**facts), write=LOGGER.info)
     raise InputError(
         f'progress {described(progress)} is not True, False, "log" or a function to call'
     )
@@ -239,12 +224,7 @@ def show_progress(
 def renewed(line: ProgressLine, *, stays: bool) -> AbstractContextManager[Update]:
     """Show a line that is renewed in its place; where that cannot be done, line by line.
 
-    Parameters
-    ----------
-    line : ProgressLine
-        The line; the context gives what to call with news.
-    stays : bool
-        Whether the last line stays in a terminal.
+    The context gives what to call with news. In a terminal the last line stays if it is to.
     """
     if _is_notebook():
         return _in_cell(line)
@@ -263,16 +243,9 @@ def _write_line(text: str) -> None:
 def logged(
     line: ProgressLine, seconds: float | None = None, *, write: Callable[[str], None] = _write_line
 ) -> Iterator[Update]:
-    """Write a line at regular intervals.
+    """Write a line every few seconds, by default to the standard error.
 
-    Parameters
-    ----------
-    line : ProgressLine
-        The line; the context gives what to call with news.
-    seconds : float, optional
-        How many seconds there are between two lines, and before the first; 10 if not given.
-    write : callable
-        What writes a line; to the standard error if not given.
+    The context gives what to call with news.
     """
     interval = SECONDS_BETWEEN_LINES if seconds is None else seconds
     is_over = threading.Event()

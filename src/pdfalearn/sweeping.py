@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,8 @@ import numpy as np
 
 from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import Wanted, show_progress
-from pdfalearn.distilling import HeldOut, Sampling, checked_sampler, estimate_mean
+from pdfalearn.displays import SweepLine, Wanted, show_progress
+from pdfalearn.distilling import HeldOut, Sampling, check_sampler
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 from pdfalearn.learning import default_oracle, learn
@@ -138,7 +139,7 @@ def sweep(
         )
     make = oracle or (lambda equivalence: default_oracle(model, equivalence, seed))
     asked = as_model(model)
-    shown = show_progress(progress, "sweeping", runs=len(relations))
+    shown = show_progress(progress, SweepLine, runs=len(relations))
     run: _Run | None = None
     try:
         with shown as report, _share_store(asked, store, model_id) as place:
@@ -154,13 +155,11 @@ def sweep(
 
 def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relation]:
     """Return κ from the smallest on, then tolerances from the largest on; each may come once."""
-    quantized = [Quantization(kappa) for kappa in _list_values(kappas, "kappas")]
-    quantizations = sorted(quantized, key=lambda equivalence: equivalence.kappa)
-    tolerant = sorted(
-        map(Tolerance, _list_values(tolerances, "tolerances")),
-        key=lambda equivalence: equivalence.tolerance,
-    )
-    relations: list[Relation] = [*quantizations, *tolerant[::-1]]
+    quantized = map(Quantization, _list_values(kappas, "kappas"))
+    tolerant = map(Tolerance, _list_values(tolerances, "tolerances"))
+    by_kappa = sorted(quantized, key=lambda one: one.kappa)
+    by_tolerance = sorted(tolerant, key=lambda one: -one.tolerance)
+    relations: list[Relation] = [*by_kappa, *by_tolerance]
     if not relations:
         raise InputError("there is nothing to sweep over; give kappas, tolerances or both")
     for one, other in pairwise(relations):
@@ -205,15 +204,12 @@ class _Distance(NamedTuple):
 
 @dataclass
 class _Measure:
-    """What measures automata, and what it has cost to make it."""
+    """What measures automata, and the words that it took to make it."""
 
     distance: Callable[[PDFA], _Distance]
     lengths: Floats
     drawn_words: int = 0
     questions: int = 0  # words that the model was asked for
-    audited: int = 0  # stored words that it was asked for again
-    symbols: int = 0
-    cost: float = 0.0
 
 
 def _measure_exactly(target: PDFA) -> _Measure:
@@ -243,22 +239,13 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
 
     def distance(pdfa: PDFA) -> _Distance:
         measured = held_out.measure(pdfa)
-        losses, infinite = measured.losses, measured.infinite
-        estimate = estimate_mean(losses, held_out.lengths - infinite)
-        share = float(infinite.sum() / held_out.lengths.sum())
-        high = estimate.high + held_out.room
-        return _Distance(estimate.mean, estimate.low, high, share, losses, infinite)
+        mean, low, high = measured.divergence
+        high += held_out.room
+        share, losses, infinite = measured.infinite_share, measured.losses, measured.infinite
+        return _Distance(mean, low, high, share, losses, infinite)
 
-    counts = observations.counts
-    return _Measure(
-        distance,
-        held_out.lengths,
-        drawn_words=held_out.word_count,
-        questions=counts.words,
-        audited=counts.audited,
-        symbols=counts.symbols,
-        cost=observations.meter.spent,
-    )
+    questions = observations.counts.words
+    return _Measure(distance, held_out.lengths, held_out.word_count, questions)
 
 
 class _Run:
@@ -290,7 +277,7 @@ class _Run:
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
-        sampler = checked_sampler(sampler, budget, self._model.cost)
+        sampler = check_sampler(sampler, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with (
             Interrupts() as interrupts,
@@ -300,10 +287,10 @@ class _Run:
             observations.record(store, key)
             observations.asker.on_batch = lambda: self._report_progress(None, None)
             self._measure = _measure_on_words(observations, sampler, seed)
+            counts, cost = observations.counts, observations.meter.spent
         interrupts.check()
-        measure = self._measure
-        words_asked = measure.questions + measure.audited
-        self._budget.spend(words=words_asked, symbols=measure.symbols, cost=measure.cost)
+        words = counts.words + counts.audited
+        self._budget.spend(words=words, symbols=counts.symbols, cost=cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
@@ -318,9 +305,7 @@ class _Run:
                 budget=self._budget.share_for(self._runs - len(self.rows)),
                 store=self._store,
                 model_id=self._model_id,
-                progress=None
-                if self._report is None
-                else lambda news: self._report_progress(equivalence, news),
+                progress=self._report and partial(self._report_progress, equivalence),
                 audit=audit,
                 seed=seed,
             )
@@ -334,9 +319,8 @@ class _Run:
         statistics, distance = result.statistics, self._measure.distance(result.pdfa)
         words = statistics.words + statistics.audited_words
         self._budget.spend(words=words, symbols=statistics.symbols, cost=statistics.cost)
-        figures = distance.divergence, distance.low, distance.high, distance.infinite_share
         self._distances.append(distance)
-        self.rows.append(SweepRow(equivalence, result, *figures))
+        self.rows.append(SweepRow(equivalence, result, *distance[:4]))
 
     def _report_progress(self, equivalence: Relation | None, learning: Progress | None) -> None:
         if self._report is not None:

@@ -119,7 +119,10 @@ class Words:
 
     @property
     def ends(self) -> Integers:
-        """The place of each word's last entry if every word has one entry more."""
+        """The place of each word's end where every word of k symbols has k + 1 entries.
+
+        So arrays over all prefixes are laid out, as `visited_states` returns them.
+        """
         return self.offsets[1:] + np.arange(len(self))
 
     @property
@@ -212,7 +215,8 @@ def run_words(
     begins = words.offsets[:-1] + np.arange(len(words))
     visited = np.empty(len(words.symbols) + len(words), dtype=np.int64)
     visited[begins] = start
-    rest, position = np.arange(len(words)), 0
+    rest: Iterable[int] = range(len(words))
+    position = 0
     if len(words) >= _FEW:
         longest_first = np.argsort(-words.lengths, kind="stable")
         counts = np.bincount(words.lengths)
@@ -223,8 +227,8 @@ def run_words(
             symbols = words.symbols[words.offsets[active] + position]
             visited[here + 1] = step(visited[here], symbols)
             position += 1
-        rest = longest_first[: running[position]]
-    for word in rest.tolist():
+        rest = longest_first[: running[position]].tolist()
+    for word in rest:
         begin, end = words.offsets[word : word + 2].tolist()
         place = begin + word + position
         codes = words.symbols[begin + position : end].tolist()

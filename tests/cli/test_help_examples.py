@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn.cli import COMMANDS
-from pdfalearn.cli._llms import is_llm
+from pdfalearn.cli._models import is_llm
 from pdfalearn.cli.ask import ask
 from tests.cli.program import run
 from tests.stores.given import some, stored

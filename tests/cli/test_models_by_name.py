@@ -11,8 +11,7 @@ import pytest
 
 from pdfalearn import PDFA, LanguageModel, Quantization, distinguish, load, save
 from pdfalearn.cli._chosen import Chosen
-from pdfalearn.cli._llms import is_llm
-from pdfalearn.cli._models import model_of
+from pdfalearn.cli._models import is_llm, model_of
 from pdfalearn.cli.models import KINDS
 from pdfalearn.datasets import random_pdfa
 from tests.cli.black_boxes import BESIDE, NAMED

@@ -7,7 +7,7 @@ import pytest
 from pdfalearn import PDFA, Result, learn, words
 from pdfalearn.arrays import numbering, passes
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.learners import classification_tree, quant
+from pdfalearn.learners import _counterexamples, classification_tree, quant
 from pdfalearn.models import AutomatonModel, batch
 from pdfalearn.observations import asking, nodes, tree
 from pdfalearn.oracles import ExactOracle
@@ -18,6 +18,7 @@ from tests.models.watched import COSTS, WatchedModel
 from tests.support import mostly_slow
 
 BORDERS = [
+    (_counterexamples, "FEW"),
     (classification_tree, "FEW"),
     (quant, "FEW"),
     (words, "_FEW"),

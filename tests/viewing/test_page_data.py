@@ -120,7 +120,7 @@ def test_the_command_writes_a_page_and_tells_where(
     assert "<h1>small.json</h1>" in Path("small.html").read_text(encoding="utf-8")
     told = run_json("view", "small.json", "-o", "other.html", "--title", "Two & two")
     written = Path("other.html").stat().st_size
-    assert told == {"file": "small.json", "other": None, "page": "other.html", "bytes": written}
+    assert told == {"file": "small.json", "other": None, "output": "other.html", "bytes": written}
     assert "<h1>Two &amp; two</h1>" in Path("other.html").read_text(encoding="utf-8")
     for name in ("page.svg", "page.json"):
         error = error_of("view", "small.json", "-o", name)

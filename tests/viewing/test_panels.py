@@ -23,7 +23,7 @@ from pdfalearn import (
 from pdfalearn.analysis import differences
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.viewing import Page, automaton
-from tests.runs.samples import run_of
+from tests.io.run_samples import run_of
 from tests.support import need_module
 from tests.viewing.conftest import Open
 from tests.viewing.opened import overlapping

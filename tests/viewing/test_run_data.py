@@ -16,7 +16,7 @@ from pdfalearn.results.trees import numbered_nodes
 from pdfalearn.viewing import views as trees
 from pdfalearn.viewing.choosing import cut_visits
 from pdfalearn.viewing.views import MEANINGS, MOST_ROWS, run_data, statistics_rows, tree_data
-from tests.runs.samples import RUNS, run_of
+from tests.io.run_samples import RUNS, run_of
 
 ALL = pytest.mark.parametrize("name", RUNS)
 

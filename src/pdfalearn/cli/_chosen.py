@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from pdfalearn.cli._words import read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Budget, Exact, LanguageModel, Quantization, Tolerance
+    from pdfalearn import PDFA, Budget, LanguageModel
     from pdfalearn.displays import ProgressLine
     from pdfalearn.equivalence import Relation
     from pdfalearn.oracles import EquivalenceOracle
@@ -52,20 +53,13 @@ class Chosen(SimpleNamespace):
         """Return the values of some options and arguments by their names."""
         return {name: getattr(self, name) for name in names}
 
-    def without(self, names: Iterable[str]) -> Chosen:
-        """Return the same without the values of some options."""
-        return Chosen(**(vars(self) | dict.fromkeys(names)))
-
-    def make_equivalence(self) -> Exact | Quantization:
-        """Make the equivalence; exact if nothing is given."""
+    def make_relation(self) -> Any:
+        """Make the equivalence, or the similarity of --tolerance; exact if nothing is given."""
         if len(self.collect_given(("exact", "kappa", "tolerance"))) > 1:
             raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
+        if self.tolerance is not None:
+            return pdfalearn.Tolerance(self.tolerance)
         return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)
-
-    def make_relation(self) -> Exact | Quantization | Tolerance:
-        """Make the equivalence or the similarity; exact if nothing is given."""
-        equivalence = self.make_equivalence()
-        return equivalence if self.tolerance is None else pdfalearn.Tolerance(self.tolerance)
 
     def make_model(self, name: str) -> Model:
         """Make the model of a name, in the wrappers that are asked for."""
@@ -102,7 +96,7 @@ class Chosen(SimpleNamespace):
 
     def make_oracles(self, model: Model) -> Callable[[Relation], EquivalenceOracle]:
         """Return a function that makes the oracle of a relation; files are read once for all."""
-        from pdfalearn.learning import MAX_LENGTH, default_oracle
+        from pdfalearn.learning import DELTA, EPSILON, MAX_LENGTH, default_oracle
         from pdfalearn.models import wrapped_pdfa
 
         is_known = isinstance(model, pdfalearn.PDFA) or wrapped_pdfa(model) is not None
@@ -114,29 +108,18 @@ class Chosen(SimpleNamespace):
         # Where nothing is said, there is one default for the command line and the library.
         if kind == "exact" or not self.collect_given(options.ORACLE):
             return lambda relation: default_oracle(model, relation, self.seed)
-        length = MAX_LENGTH if self.max_length is None else self.max_length
-        # A sweep makes many oracles, and the standard input can be read once only.
-        sampler = self._make_test_sampler(model, length) if kind == "pac" else None
-        return lambda _relation: pdfalearn.oracles.ChainOracle(
-            pdfalearn.oracles.StoredAnswersOracle(), self._make_asking_oracle(kind, length, sampler)
-        )
-
-    def _make_asking_oracle(self, kind: str, length: int, sampler: Any) -> EquivalenceOracle:
-        from pdfalearn.learning import DELTA, EPSILON
-
-        if kind == "words":
-            return pdfalearn.oracles.AllWordsOracle(length)
+        oracles, length = pdfalearn.oracles, self.max_length
+        length = MAX_LENGTH if length is None else length
+        make: Callable[[], EquivalenceOracle] = partial(oracles.AllWordsOracle, length)
         if kind == "walks":
-            walks = self.walks_per_state or options.WALKS_PER_STATE
-            return pdfalearn.oracles.StatePrefixOracle(
-                walks_per_state=walks, walk_length=length, seed=self.seed
-            )
-        return pdfalearn.oracles.PACOracle(
-            epsilon=EPSILON if self.epsilon is None else self.epsilon,
-            delta=DELTA if self.delta is None else self.delta,
-            sampler=sampler,
-            seed=self.seed,
-        )
+            walks = {"walks_per_state": self.walks_per_state or options.WALKS_PER_STATE}
+            make = partial(oracles.StatePrefixOracle, **walks, walk_length=length, seed=self.seed)
+        elif kind == "pac":
+            # A sweep makes many oracles, and the standard input can be read once only.
+            sampler = self._make_test_sampler(model, length)
+            shares = {"epsilon": EPSILON, "delta": DELTA} | self.collect_given(("epsilon", "delta"))
+            make = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
+        return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make())
 
     def _make_test_sampler(self, model: Model, length: int) -> Sampler:
         """Mix the samplers; without any, the one that the default oracle has."""
@@ -160,9 +143,9 @@ class Chosen(SimpleNamespace):
         """Return a context in which a line is shown; it gives what to call with progress."""
         from pdfalearn.displays import logged, renewed
 
-        if self.log_every == 0 or (self.json and self.log_every is None):
-            return nullcontext()
         seconds = self.log_every
+        if seconds == 0 or (self.json and seconds is None):
+            return nullcontext()
         return renewed(line, stays=False) if seconds is None else logged(line, seconds)
 
     def check_output(self, whole: type | None = None) -> bool:
@@ -171,15 +154,13 @@ class Chosen(SimpleNamespace):
         Return whether the file is for the whole result of this type, rather than an automaton.
         """
         is_whole = whole is not None and self.output.name.lower().endswith(_WHOLE)
-        kind = whole if is_whole and whole else pdfalearn.PDFA
-        pdfalearn.io.check_can_save(self.output, kind)
+        pdfalearn.io.check_can_save(self.output, whole if whole and is_whole else pdfalearn.PDFA)
         return is_whole
 
 
 def read_automaton(name: str) -> PDFA:
     """Make an automaton of its name, for a command that looks into it."""
-    from pdfalearn.cli._llms import is_llm, is_program
-    from pdfalearn.cli._models import look_into, model_of
+    from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
     pdfa = None if is_asked else look_into(model_of(name, Chosen()))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
@@ -60,13 +58,8 @@ def command(
 ) -> Callable[[Callable[[Chosen], Answer | LongRun[Any]]], click.Command]:
     """Make a command of a function of the chosen options.
 
-    Parameters
-    ----------
-    *parameters : str or click.Parameter
-        The parameters in the order of the help: names of options, or upper-case names of
-        arguments. Every command has the option ``--json``, too.
-    into : click.Group, optional
-        The group that the command belongs to.
+    Parameters stand in the order of the help: names of options, or upper-case names of arguments.
+    Every command has the option ``--json``, too.
     """
 
     def make(function: Callable[[Chosen], Answer | LongRun[Any]]) -> click.Command:
@@ -123,10 +116,14 @@ def _parameter(given: str | click.Parameter) -> click.Parameter:
 
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
     """Run to the end or to Ctrl-C, write the files and show what was found."""
+    from pdfalearn.models import Interrupts  # help does not need it
+
     names: list[str] = []
-    exit_code = 0
-    with HeldInterrupts() as interrupts:
-        found, is_interrupted = _outcome(task, chosen, interrupts)
+    exit_code, interrupts = 0, Interrupts()
+    # Once there is something to write, a Ctrl-C is held back; a second one gets through.
+    with ExitStack() as stack:
+        hold = partial(stack.enter_context, interrupts)
+        found, is_interrupted = _outcome(task, chosen, hold)
         if found is not None:
             answer = task.describe(found)
             exit_code = answer.exit_code
@@ -139,7 +136,11 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
                 ]
             finally:  # what was found is shown even if it cannot be written
                 show(answer, as_json=chosen.json)
-        if is_interrupted or interrupts.is_pressed:
+        try:
+            interrupts.check()
+        except KeyboardInterrupt:
+            is_interrupted = True
+        if is_interrupted:
             print_aside(task.interruption(found))
             return INTERRUPTED
     if not chosen.json:
@@ -147,37 +148,7 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
     return exit_code
 
 
-class HeldInterrupts:
-    """Holds a Ctrl-C back once there is something to write; a second one gets through.
-
-    In other threads than the main one, and where Ctrl-C is ignored, nothing is changed.
-    """
-
-    def __init__(self) -> None:
-        self.is_pressed = False
-        """Whether a Ctrl-C is held back."""
-
-    def __enter__(self) -> HeldInterrupts:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if signal.getsignal(signal.SIGINT) == self._note:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def hold(self) -> None:
-        """Hold back from here to the end of the block."""
-        # Elsewhere signals cannot be handled, and who ignores them goes on doing so.
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._note)
-
-    def _note(self, signum: int, frame: FrameType | None) -> None:
-        if self.is_pressed:
-            raise KeyboardInterrupt
-        self.is_pressed = True
-
-
-def _outcome(task: LongRun[Any], chosen: Chosen, interrupts: HeldInterrupts) -> tuple[Any, bool]:
+def _outcome(task: LongRun[Any], chosen: Chosen, hold: Callable[[], object]) -> tuple[Any, bool]:
     """Return what was found, and whether Ctrl-C has ended the run; from then on it is held back."""
     found, is_interrupted = None, False
     try:
@@ -187,9 +158,9 @@ def _outcome(task: LongRun[Any], chosen: Chosen, interrupts: HeldInterrupts) -> 
             except KeyboardInterrupt as interrupt:
                 found, is_interrupted = getattr(interrupt, task.attached, None), True
             # Before the display is taken down, so that no Ctrl-C is between the two.
-            interrupts.hold()
+            hold()
     except KeyboardInterrupt:  # just after the last answer
-        interrupts.hold()
+        hold()
         is_interrupted = True
     return found, is_interrupted
 
@@ -211,16 +182,8 @@ def interruption_text(
 ) -> str:
     """Return what was saved, and where, after Ctrl-C.
 
-    Parameters
-    ----------
-    chosen : Chosen
-        The options, with -o and --store.
-    before : str
-        What has to come before anything is found.
-    content : callable
-        Returns what the file of -o holds then; an empty text if nothing was written.
-    found : object, optional
-        What was found until then, if anything was.
+    ``before`` is what has to come before anything is found; ``content`` returns what the file of -o
+    holds, an empty text if nothing was written.
     """
     missing = "nothing" if chosen.store is None else "no automaton"
     if found is None:

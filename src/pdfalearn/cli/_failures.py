@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from types import TracebackType
+from typing import Any
 
 import click
 
@@ -32,7 +32,12 @@ def prepare_streams() -> None:
 
 def escape_tracebacks() -> None:
     """Show control characters escaped where Python itself reports bugs and warnings, too."""
-    sys.excepthook = _print_traceback
+
+    def print_traceback(*failure: Any) -> None:
+        lines = traceback.format_exception(*failure)
+        click.echo(_escaped_lines("".join(lines)), err=True, nl=False)
+
+    sys.excepthook = print_traceback
     plain = warnings.formatwarning
     warnings.formatwarning = lambda *given, **more: _escaped_lines(plain(*given, **more))
 
@@ -43,16 +48,8 @@ def exit_code_of(run: Callable[[], object]) -> int:
         result = run()
     except click.Abort:
         return _report("interrupted", INTERRUPTED)
-    except click.UsageError as error:
-        return _report(_usage_message(error))
-    except click.ClickException as error:
-        return _report(error.format_message())
-    except (InputError, MissingExtraError) as error:
-        return _report(str(error))
-    except MemoryError as error:
-        return _report(f"not enough memory: {error}")
-    except OSError as error:
-        return _report(_system_message(error))
+    except (click.ClickException, InputError, MissingExtraError, MemoryError, OSError) as error:
+        return _report(_message_of(error))
     finally:
         _give_up_unwritten_output()
     return result if isinstance(result, int) else 0
@@ -64,22 +61,16 @@ def _report(message: str, code: int = BAD_INPUT) -> int:
     return code
 
 
-def _usage_message(error: click.UsageError) -> str:
-    command = error.ctx.command_path if error.ctx else "pdfalearn"
-    return f"{error.format_message()} (see '{command} --help')"
-
-
-def _system_message(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    name = error.filename2 or error.filename
-    return reason if name is None else f"{escaped(str(name))}: {reason}"
-
-
-def _print_traceback(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    lines = traceback.format_exception(kind, error, trace)
-    click.echo(_escaped_lines("".join(lines)), err=True, nl=False)
+def _message_of(error: Exception) -> str:
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "pdfalearn"
+        return f"{error.format_message()} (see '{command} --help')"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    if isinstance(error, OSError):
+        reason, name = error.strerror or str(error), error.filename2 or error.filename
+        return reason if name is None else f"{escaped(str(name))}: {reason}"
+    return error.format_message() if isinstance(error, click.ClickException) else str(error)
 
 
 def _escaped_lines(text: str) -> str:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import json
+import os
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
-from pdfalearn.cli._llms import is_llm, is_program, make_llm, make_program
 from pdfalearn.cli._options import OF_COPIES, OF_LLMS
+from pdfalearn.cli._output import print_aside
 from pdfalearn.cli._user_code import ExplainedModel, explain_failures, import_object
 from pdfalearn.cli._words import parse_alphabet
-from pdfalearn.errors import InputError
+from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import described
 
 if TYPE_CHECKING:
@@ -22,7 +30,12 @@ if TYPE_CHECKING:
 
     Model = PDFA | LanguageModel
     Function = Callable[..., Any]
+    Vocabulary = dict[str, str | list[int]]
 
+LOCAL, SERVED, PROGRAM = "hf:", "served:", "command:"
+"""What the names of such models begin with."""
+
+_TOKENS = re.compile(r"\s*\[[\s\d,]*\]\s*", re.ASCII)
 _NETWORK = "RecurrentModel makes a model of a network"
 
 
@@ -32,22 +45,14 @@ def model_of(name: str, chosen: Chosen, fingerprint: str | None = None) -> Model
 
 
 def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = None) -> list[Model]:
-    """Make models of their names on the command line.
+    """Make models of their names on the command line, of which 'pdfalearn models' has a list.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Each is a file, ``FILE.py:NAME``, ``module:NAME``, ``torch:FILE.py:NAME``,
-        ``command:PROGRAM``, ``hf:FOLDER`` or ``served:URL#MODEL``.
-    chosen : Chosen
-        The symbols of the words of functions and programs; and what goes with the names of LLMs.
-    fingerprint : str, optional
-        The fingerprint of models that have none of their own.
+    The fingerprint is that of models which have none of their own.
     """
     if chosen.replicas is not None or chosen.scheduler is not None:
         # Copies are made in other processes, of the name and the same options.
         settings = {"scheduler": chosen.scheduler, "timeout": chosen.replica_timeout}
-        alone = chosen.without(OF_COPIES)
+        alone = Chosen(**(vars(chosen) | dict.fromkeys(OF_COPIES)))
         makers = [partial(model_of, name, alone, fingerprint) for name in names]
         return [pdfalearn.Replicas(make, chosen.replicas, **settings) for make in makers]
     if chosen.replica_timeout is not None:
@@ -78,9 +83,9 @@ def look_into(model: Model) -> PDFA | None:
 def _find(name: str, chosen: Chosen) -> Model | Function:
     """Find what a name stands for: a model, or a function of words."""
     if is_llm(name):
-        return make_llm(name, chosen.collect_given(OF_LLMS))
+        return _make_llm(name, chosen.collect_given(OF_LLMS))
     if is_program(name):
-        return make_program(name, _symbols(chosen, f"{name} is a program"))
+        return _make_program(name, _symbols(chosen, f"{name} is a program"))
     is_network = name.startswith("torch:")
     place, _, member = name.removeprefix("torch:").rpartition(":")
     if is_network and not (place.endswith(".py") and member.isidentifier()):
@@ -170,3 +175,105 @@ def _symbols(chosen: Chosen, subject: str) -> list[str]:
     if chosen.alphabet is None:
         raise InputError(f"{subject}: say with --alphabet what its symbols are")
     return parse_alphabet(chosen.alphabet)
+
+
+def is_llm(name: str) -> bool:
+    """Return whether a name is that of an LLM."""
+    return name.startswith((LOCAL, SERVED))
+
+
+def is_program(name: str) -> bool:
+    """Return whether a name is that of a program."""
+    return name.startswith(PROGRAM)
+
+
+def _make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
+    """Make a model of ``hf:FOLDER`` or ``served:URL#MODEL`` and the options that were given."""
+    if "vocabulary" not in options:
+        raise InputError("an LLM needs --vocabulary FILE, which says what its symbols are")
+    symbols = _read_vocabulary(options.pop("vocabulary"))
+    if "ends" in options:
+        options["ends"] = _ends(options["ends"])
+    with _warnings_as_notes():
+        if name.startswith(LOCAL):
+            folder = name.removeprefix(LOCAL)
+            if not folder:
+                raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
+            return pdfalearn.TransformerModel(folder, None, symbols, **options)
+        url, _, model = name.removeprefix(SERVED).partition("#")
+        if not (url and model):
+            # It does not repeat the name, which may hold a secret.
+            form = "served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
+            raise InputError(f"a served model is named {form}")
+        return pdfalearn.ServedModel(url, model, symbols, **options)
+
+
+def _read_vocabulary(path: Path) -> Vocabulary:
+    """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
+    from pdfalearn.io import WordLines
+
+    read = WordLines.read(path)
+    symbols: Vocabulary = {}
+    for number, line in enumerate(read.lines, 1):
+        if not line:
+            continue
+        name, tab, text = line.partition("\t")
+        if not (name and (text or not tab)):
+            raise FileFormatError(
+                f"{read.name}, line {number}: a name, a tab, and a text or tokens are needed"
+            )
+        if name in symbols:
+            raise FileFormatError(f"{read.name}, line {number}: the symbol {name!r} is there twice")
+        symbols[name] = _text_or_tokens(text) if tab else name
+    if not symbols:
+        raise FileFormatError(f"{read.name} is empty; write a symbol a line")
+    return symbols
+
+
+def _ends(given: tuple[str, ...]) -> str | list[str | int]:
+    if given == ("rest",):
+        return "rest"
+    if "rest" in given:
+        raise InputError("--ends rest are all tokens that no symbol begins with: give no other end")
+    read = [_text_or_tokens(end) for end in given]
+    return [end for one in read for end in ([one] if isinstance(one, str) else one)]
+
+
+def _text_or_tokens(text: str) -> str | list[int]:
+    """Read tokens, as in [12, 7]; anything else is a text."""
+    if not _TOKENS.fullmatch(text):
+        return text
+    try:
+        tokens: list[int] = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{text} is not a list of tokens, as in [12, 7]") from error
+    return tokens
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print each warning that is raised while a model is made as a note of one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        print_aside(f"note: {warning.message}")
+
+
+def _make_program(name: str, symbols: Iterable[str]) -> LanguageModel:
+    """Make a model of ``command:`` and a program, which ends if this process is asked to end."""
+    model = pdfalearn.ProgramModel(name.removeprefix(PROGRAM), symbols)
+    # Programs are in process groups of their own, which no signal to this process reaches.
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end_with_programs)
+    return model
+
+
+def _end_with_programs(number: int, _frame: FrameType | None) -> None:
+    from pdfalearn.models import end_all
+
+    end_all()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

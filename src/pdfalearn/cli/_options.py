@@ -103,11 +103,7 @@ OPTIONS: dict[str, Settings] = {
         "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
         "and what is left out has probability 0."
     ),
-    "vocabulary": _value(
-        _FILE,
-        "The symbols of an LLM's words, one a line, blanks included: its text; or its name, a tab, "
-        "and its text or its tokens as in [12, 7].",
-    ),
+    "vocabulary": _value(_FILE, "The symbols of an LLM's words, as 'pdfalearn models' says."),
     "prompt": _value(_kind("TEXT"), "What stands before every word of an LLM."),
     "chat": _flag("Put the prompt into the LLM's chat template, as what a user says."),
     "ends": _value(
@@ -205,7 +201,9 @@ OPTIONS: dict[str, Settings] = {
     "divergence": _value(_kind("D", float), "Instead of --states: lose at most D nats a symbol."),
     "transitions": _flag("Move transitions, too, where that predicts better."),
     # Words and languages.
-    "corpus": _value(_FILE, "A text file of words, one a line."),
+    "corpus": _value(
+        _FILE, "It has a word a line, as 'pdfalearn sample' prints them; - is the standard input."
+    ),
     "count": _value(_NATURAL, "How many.", default=10),
     "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
     "drawn_words": _value(
@@ -298,8 +296,8 @@ def output(text: str, **changes: Any) -> click.Option:
 
 
 def corpus(text: str) -> click.Option:
-    """Make the option --corpus, which names a file of words."""
-    return option("corpus", f"{text} With - they are read from the standard input.")
+    """Make the option --corpus; help says what the words are for, and how they are written."""
+    return option("corpus", f"{text} {OPTIONS['corpus']['help']}")
 
 
 def argument(name: str) -> click.Argument:

@@ -23,6 +23,8 @@ _FIGURE = re.compile(r"[-+]?[\d.,]*\d(e[-+]?\d+)?%?|inf|none|undefined|")
 _TEXT_WIDTH = 12
 _BAR_WIDTH = 40
 _TEXTS_AT_ONCE = 1000
+# What is written instead of what Python calls these.
+_CONSTANTS = {"Infinity": "inf", "-Infinity": "-inf", "NaN": None}
 
 
 class Line(NamedTuple):
@@ -113,7 +115,8 @@ def json_text(result: Mapping[str, object]) -> str:
     try:
         text = json.dumps(result, default=_json_value, allow_nan=False)
     except ValueError:  # JSON has no infinity
-        text = json.dumps(_without_infinities(result), allow_nan=False)
+        text = json.dumps(result, default=_json_value)
+        text = json.dumps(json.loads(text, parse_constant=_CONSTANTS.__getitem__))
     return text.replace("\x7f", r"\u007f")  # the one that JSON does not escape
 
 
@@ -129,18 +132,6 @@ def format_value(value: object) -> str:
 def _json_value(value: object) -> object:
     """Turn arrays into lists, and what JSON has no type for into text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
-def _without_infinities(value: object) -> object:
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {name: _without_infinities(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_infinities(member) for member in value]
-    if value is None or isinstance(value, str | int):
-        return value
-    return _without_infinities(_json_value(value))
 
 
 def _print_part(part: Part) -> None:

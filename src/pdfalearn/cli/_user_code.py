@@ -35,22 +35,17 @@ _LONGEST_MESSAGE = 500
 
 
 def import_object(place: str, name: str) -> object:
-    """Import an object.
-
-    Parameters
-    ----------
-    place : str
-        A file that ends in .py; or a module, in the current folder or installed.
-    name : str
-        The object's name there.
-    """
+    """Import an object of a file in .py, or of a module in the current folder or installed."""
     if place.endswith(".py"):
         path = Path(place)
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         module = _execute_file(path.resolve(), path.stat().st_mtime_ns, place)
     else:
-        module = _module(place)
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        with _import_errors(place):
+            module = importlib.import_module(place)
     try:
         return getattr(module, name)
     except AttributeError as error:
@@ -74,13 +69,6 @@ def _execute_file(path: Path, _changed: int, name_for_people: str) -> ModuleType
     with _import_errors(name_for_people):
         spec.loader.exec_module(module)
     return module
-
-
-def _module(name: str) -> ModuleType:
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    with _import_errors(name):
-        return importlib.import_module(name)
 
 
 @contextmanager
@@ -141,16 +129,9 @@ def explain_failures(function: Callable[Given, Returned], name: str) -> Callable
 
 
 class ExplainedModel(CheckedModel):
-    """A user's model whose failures are explained in one line.
+    """A user's model, or what it has opened, whose failures are explained in one line.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        The model, or what it has opened.
-    name : str
-        How the user has named it.
-    fingerprint : str, optional
-        Its fingerprint, if it has none of its own.
+    The fingerprint is that of a model which has none of its own.
     """
 
     def __init__(self, model: LanguageModel, name: str, fingerprint: str | None = None) -> None:

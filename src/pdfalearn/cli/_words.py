@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
+from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
@@ -27,13 +28,12 @@ def read_lines(path: str | Path) -> WordLines:
 
     if str(path) != STANDARD_INPUT:
         return WordLines.read(path)
-    stream = TextIOWrapper(_standard_input(), encoding="utf-8-sig")
     try:
-        return WordLines("the standard input", [line.removesuffix("\n") for line in stream])
+        text = _standard_input().read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"the standard input: not a text in UTF-8 ({error})") from error
-    finally:
-        stream.detach()
+    lines = StringIO(text, newline=None)
+    return WordLines("the standard input", [line.removesuffix("\n") for line in lines])
 
 
 def read_words(path: str | Path, alphabet: Alphabet) -> list[tuple[object, ...]]:
@@ -73,14 +73,10 @@ def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
     """Return the language that an argument and the option --as describe."""
     if form == "regex":
         return text
-    word = word_of(text, pdfa)
-    if form == "word":
-        return [word]
-    if form == "begins":
-        return pdfalearn.languages.BeginsWith(word)
-    if form == "ends":
-        return pdfalearn.languages.EndsWith(word)
-    return pdfalearn.languages.Contains(word)
+    word, kinds = word_of(text, pdfa), pdfalearn.languages
+    makers: dict[str, Callable[[Any], LanguageLike]]
+    makers = {"begins": kinds.BeginsWith, "ends": kinds.EndsWith, "contains": kinds.Contains}
+    return [word] if form == "word" else makers[form](word)
 
 
 def parse_alphabet(text: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,10 +15,6 @@ from pdfalearn.cli._options import option
 from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import are_characters, short_word_text, symbol_text
-
-if TYPE_CHECKING:
-    from pdfalearn import PDFA
-    from pdfalearn.results import Bounds
 
 _MOST_STATES = 5
 # Not much more than what fits on a screen.
@@ -64,26 +60,22 @@ def bounds(chosen: Chosen) -> Answer:
     """
     if chosen.given is not None and chosen.language is None:
         raise click.UsageError("--given needs a language.")
-    found = _bounds(chosen)
-    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
-    return Answer({**_question_members(chosen), **members}, [str(found)])
-
-
-def _bounds(chosen: Chosen) -> Bounds:
     is_run = chosen.pdfa.lower().endswith(".zip") and chosen.kappa is None
     if not is_run and chosen.kappa is None:
         raise click.UsageError("Give --kappa, the classes, or the file of a whole run (.zip).")
     # A run knows its classes and certificate, of which its automaton alone says nothing.
     automaton = pdfalearn.load(chosen.pdfa) if is_run else read_automaton(chosen.pdfa)
     relation = None if is_run else pdfalearn.Quantization(chosen.kappa)
-    language = chosen.language
-    if language is None:
-        return pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
-    if chosen.form != "regex":
-        language = language_of(language, chosen.form, read_automaton(chosen.pdfa))
-    return pdfalearn.analysis.probability_bounds(
-        automaton, language, equivalence=relation, given=chosen.given
-    )
+    if chosen.language is None:
+        found = pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
+    else:
+        pdfa = read_automaton(chosen.pdfa) if is_run else automaton
+        language = language_of(chosen.language, chosen.form, pdfa)
+        found = pdfalearn.analysis.probability_bounds(
+            automaton, language, equivalence=relation, given=chosen.given
+        )
+    members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
+    return Answer({**_question_members(chosen), **members}, [str(found)])
 
 
 def _question_members(chosen: Chosen) -> dict[str, object]:
@@ -102,7 +94,6 @@ def distances(chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn ask distances target.json learnt.json
-    $ pdfalearn ask distances target.json learnt.json --json
     """
     result = pdfalearn.analysis.distances(read_automaton(chosen.a), read_automaton(chosen.b))
     low, high = map(format_value, (result.total_variation_low, result.total_variation_high))
@@ -138,7 +129,8 @@ def differences(chosen: Chosen) -> Answer:
         "words": [vars(one) for one in result.words],
         "prefixes": [vars(one) for one in result.prefixes],
     }
-    text, figures = _word_texts(pdfa), attrgetter("share", "probability_a", "probability_b")
+    text = partial(short_word_text, joined=are_characters(pdfa.alphabet))
+    figures = attrgetter("share", "probability_a", "probability_b")
     words = [(text(one.word), *figures(one)) for one in result.words]
     prefixes = [
         (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
@@ -193,7 +185,7 @@ def likeliest(chosen: Chosen) -> Answer:
     else:
         kind = "beginning"
         found = pdfalearn.analysis.most_likely_prefixes(pdfa, chosen.prefixes, chosen.count)
-    words, text = list(found), _word_texts(pdfa)
+    words, text = list(found), partial(short_word_text, joined=are_characters(pdfa.alphabet))
     rows = [(text(one.word), one.probability) for one in words]
     members = {"file": chosen.pdfa, "words": [vars(one) for one in words]}
     return Answer(members, [Table(chosen.pdfa, (kind, "probability"), rows)])
@@ -201,9 +193,7 @@ def likeliest(chosen: Chosen) -> Answer:
 
 @command("PDFA", "quantiles", into=ask)
 def length(chosen: Chosen) -> Answer:
-    """Compute how long words are.
-
-    There are mean, deviation and quantiles, and a picture.
+    """Compute how long words are: mean, deviation and quantiles, and a picture.
 
     Examples
     --------
@@ -236,14 +226,11 @@ def length(chosen: Chosen) -> Answer:
 
 @command("PDFA", into=ask)
 def entropy(chosen: Chosen) -> Answer:
-    """Compute the entropy per word and per symbol.
-
-    It is in nats.
+    """Compute the entropy per word and per symbol, in nats.
 
     Examples
     --------
     $ pdfalearn ask entropy target.json
-    $ pdfalearn ask entropy target.json --json
     """
     result = pdfalearn.analysis.entropy(read_automaton(chosen.pdfa))
     per_word = format_value(result.per_word) + _states_text(result.endless_states)
@@ -256,9 +243,8 @@ def entropy(chosen: Chosen) -> Answer:
 def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.
 
-    It is the expected number of the word's prefixes that are in the language.
-
-    '.*01', or 01 --as ends, counts how often 01 occurs in a word.
+    It is the expected number of the word's prefixes that are in the language: '.*01', or 01 --as
+    ends, counts how often 01 occurs in a word.
 
     Examples
     --------
@@ -290,12 +276,6 @@ def visits(chosen: Chosen) -> Answer:
     rows = zip(most, values, bars(values), strict=True)
     table = Table(chosen.pdfa, ("state", "visits", ""), rows)
     return Answer({"file": chosen.pdfa, **members}, [table])
-
-
-def _word_texts(pdfa: PDFA) -> Callable[[Sequence[object]], str]:
-    """Return a function that writes words of an automaton for a table."""
-    joined = are_characters(pdfa.alphabet)
-    return lambda word: short_word_text(word, joined=joined)
 
 
 def _states_text(states: Sequence[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -10,12 +10,9 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import DEFAULT_KAPPA, option, output
-from pdfalearn.cli._output import Answer, facts
+from pdfalearn.cli._output import Answer, facts, members_of
 from pdfalearn.cli._words import language_of
 from pdfalearn.text import short_word_text, shortened, symbol_text
-
-if TYPE_CHECKING:
-    from pdfalearn import PDFA, Frontier
 
 
 @command(
@@ -62,19 +59,24 @@ def info(chosen: Chosen) -> Answer:
     depth is the length of the longest word that is needed to reach a state. Of an n-gram model
     (.arpa) it says the order too, and the largest correction: how far from 1 the probabilities
     after a context sum. Of a frontier (.zip, of 'pdfalearn distill') it describes the best
-    automaton, and shows the table of all sizes. PDFA is a file, or FILE.py:NAME or module:NAME of
-    an automaton ('pdfalearn models'); a model that can only be asked has no states to count.
+    automaton, and shows the table of all sizes.
 
     Examples
     --------
     $ pdfalearn info target.json
-    $ pdfalearn info target.json --kappa 10
-    $ pdfalearn info target.json --json
+    $ pdfalearn info target.json --kappa 10 --json
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
     """
     relation = pdfalearn.Quantization(chosen.kappa)
-    pdfa, frontier, more = _read(chosen.pdfa)
+    name, more, frontier = chosen.pdfa.lower(), dict[str, Any](), None
+    if name.endswith((".arpa", ".arpa.gz")):  # as an automaton, it has lost what is said here
+        ngram = pdfalearn.io.read_arpa(chosen.pdfa)
+        pdfa, more = ngram.pdfa, members_of(ngram, "order", "largest_correction")
+    else:
+        loaded = pdfalearn.load(chosen.pdfa) if name.endswith(".zip") else None
+        frontier = loaded if isinstance(loaded, pdfalearn.Frontier) else None
+        pdfa = read_automaton(chosen.pdfa) if frontier is None else frontier.best
     reached = pdfalearn.analysis.reachable(pdfa)
     classes = len(pdfalearn.quotient(pdfa, equivalence=relation))
     counts = {
@@ -105,23 +107,6 @@ def info(chosen: Chosen) -> Answer:
     return Answer(members, [best, *frontier_parts("all sizes", frontier)])
 
 
-def _read(file: str) -> tuple[PDFA, Frontier | None, dict[str, object]]:
-    """Load a PDFA, the frontier that it is of, and what only files of its kind say."""
-    if file.lower().endswith(".zip"):
-        loaded = pdfalearn.load(file)
-        if isinstance(loaded, pdfalearn.Frontier):
-            return loaded.best, loaded, {}
-    # As an automaton, an n-gram model has lost what is said of it here.
-    if file.lower().endswith((".arpa", ".arpa.gz")):
-        ngram = pdfalearn.io.read_arpa(file)
-        more: dict[str, object] = {
-            "order": ngram.order,
-            "largest_correction": ngram.largest_correction,
-        }
-        return ngram.pdfa, None, more
-    return read_automaton(file), None, {}
-
-
 @command("PDFA", output("Where to write the quotient."), "exact", "kappa")
 def quotient(chosen: Chosen) -> Answer:
     """Merge the equivalent states of a PDFA.
@@ -134,7 +119,7 @@ def quotient(chosen: Chosen) -> Answer:
     $ pdfalearn quotient target.json -o small.json
     $ pdfalearn quotient target.json -o smaller.json --kappa 10
     """
-    relation = chosen.make_equivalence()
+    relation = chosen.make_relation()
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     reduced = pdfalearn.quotient(pdfa, equivalence=relation)

@@ -31,11 +31,10 @@ def compare(chosen: Chosen) -> Answer:
 
     They are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both
-    distributions after it. Symbols are matched by name; one that
-    only A or B knows is impossible in the other. The exit code is 0 for yes and 1 for no.
+    distributions after it. Symbols are matched by name; one that only A or B knows is impossible in
+    the other. The exit code is 0 for yes and 1 for no.
 
-    Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
-    a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
+    Both have to be automata. Models that can only be asked are compared by 'pdfalearn evaluate'.
 
     Examples
     --------
@@ -80,11 +79,11 @@ def _places(row: Floats | None, other: Floats | None, relation: Relation, count:
     """Return the places of all symbols, or of those that tell most if there are too many."""
     if count <= _MOST_ROWS:
         return list(range(count))
-    if row is None or other is None:
-        known = other if row is None else row
-        gaps = [0.0] * count if known is None else known.tolist()
-        return sorted(sorted(range(count), key=lambda i: -gaps[i])[:_MOST_ROWS])
-    gaps, columns = abs(row - other).tolist(), (row[:, None], other[:, None])
+    import numpy as np  # help does not need it
+
+    # What is undefined counts as a row of zeros.
+    columns = [np.zeros((count, 1)) if one is None else one[:, None] for one in (row, other)]
+    gaps = abs(columns[0] - columns[1])[:, 0].tolist()
     # Only some symbols make the difference: under a quantization, not those with the largest gaps.
     if isinstance(relation, pdfalearn.Tolerance):
         decides = (~relation.similar(*columns)).tolist()
@@ -114,14 +113,12 @@ def divergence(chosen: Chosen) -> Answer:
     never end, the long-run rate. KL(B ‖ A) has the words drawn from B. Nothing is sampled. Symbols
     are matched by name.
 
-    Both are looked into, so each has to be an automaton: a file, or FILE.py:NAME or module:NAME of
-    a PDFA ('pdfalearn models'). Models that can only be asked are compared by 'pdfalearn evaluate'.
+    Both have to be automata. Models that can only be asked are compared by 'pdfalearn evaluate'.
 
     Examples
     --------
     $ pdfalearn divergence target.json learnt.json
-    $ pdfalearn divergence target.json learnt.json --states 5
-    $ pdfalearn divergence target.json learnt.json --json
+    $ pdfalearn divergence target.json learnt.json --states 5 --json
     """
     result = pdfalearn.divergence(read_automaton(chosen.a), read_automaton(chosen.b))
     one, back = result.forward, result.backward
@@ -148,10 +145,7 @@ def divergence(chosen: Chosen) -> Answer:
     "drawn_words",
     option("seed", "Same seed, same words."),
     "longest",
-    corpus(
-        "Use the words of a text file, one a line, as 'pdfalearn sample' prints them; those that "
-        "are marked (cut) are counted."
-    ),
+    corpus("Use the words of FILE; those that are marked (cut) are counted."),
     "all_words",
     "exact",
     "kappa",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,10 +34,7 @@ _FIGURES = (
         "How many states automata may have. Default: all up to 32, then each a fifth larger.",
     ),
     "cut_length",
-    corpus(
-        "Take the words from a text file, one a line, as 'pdfalearn sample' prints them; "
-        "divergence is then under these words."
-    ),
+    corpus("Take the words from FILE; divergence is then under these words."),
     *RUN,
     option(
         "output",
@@ -65,7 +60,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     that many states.
 
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
-    has been found if -o is given; the exit code is then 130.
+    has been found if -o is given.
 
     Examples
     --------
@@ -81,8 +76,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     """
     from pdfalearn.displays import DistillingLine
 
-    written = _output(chosen)
-    outputs = [] if written is None else [written]
+    outputs = _outputs(chosen)
     check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
     budget, sampler = chosen.make_spending(), chosen.make_sampler()
     model = chosen.make_model(chosen.model)
@@ -100,7 +94,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         **chosen.collect(*RUN),
     )
     before = "there was anything to measure"
-    content = "" if written is None else f"{written.content} so far"
+    content = "".join(f"{output.content} so far" for output in outputs)
     return LongRun(
         run,
         DistillingLine(budget.max_symbols),
@@ -111,17 +105,17 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     )
 
 
-def _output(chosen: Chosen) -> Output[Frontier] | None:
+def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
     """Return the file to write, if there is one, after a check that it can be written."""
     path, sizes = chosen.output, chosen.states or []
     if path is None:
-        return None
+        return []
     if chosen.check_output(pdfalearn.Frontier):
-        return Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))
+        return [Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))]
     if len(sizes) == 1:
         content = f"the automaton of at most {count_text(sizes[0], 'states')}"
-        return Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))
-    return Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))
+        return [Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))]
+    return [Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))]
 
 
 def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
@@ -187,7 +181,12 @@ def simplify(chosen: Chosen) -> Answer:
     """
     if (chosen.states is None) == (chosen.divergence is None):
         raise click.UsageError("Give either --states or --divergence.")
-    paths = _paths(chosen.output, chosen.states or [])
+    path, sizes = chosen.output, chosen.states or []
+    if len(sizes) > 1 and "{states}" not in path.name:
+        raise click.UsageError("With several --states, -o needs {states} in the file's name.")
+    if len(set(sizes)) < len(sizes):
+        raise click.UsageError("--states has the same number twice.")
+    paths = [path.with_name(path.name.replace("{states}", str(size))) for size in sizes] or [path]
     for path in paths:
         pdfalearn.io.check_can_save(path)
     pdfa = read_automaton(chosen.pdfa)
@@ -203,22 +202,10 @@ def simplify(chosen: Chosen) -> Answer:
     return Answer(members, [Table(title, header, rows)])
 
 
-def _paths(path: Path, sizes: Sequence[int]) -> list[Path]:
-    """Return the file of each size."""
-    if len(sizes) > 1 and "{states}" not in path.name:
-        raise click.UsageError("With several --states, -o needs {states} in the file's name.")
-    if len(set(sizes)) < len(sizes):
-        raise click.UsageError("--states has the same number twice.")
-    return [path.with_name(path.name.replace("{states}", str(size))) for size in sizes] or [path]
-
-
 @command(
     "PDFA",
     "[SOURCE]",
-    corpus(
-        "A text file of words, one a line, as 'pdfalearn sample' prints them: fit to what follows "
-        "in them; with SOURCE, to its answers along them."
-    ),
+    corpus("Fit to what follows in the words of FILE; with SOURCE, to its answers along them."),
     "transitions",
     "symbols",
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),

@@ -1,12 +1,9 @@
-"""``pdfalearn draw`` and ``pdfalearn view``: pictures, pages and plots of automata."""
+"""``pdfalearn draw`` and ``pdfalearn view``: pictures and pages of automata."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
-
-import click
+from typing import TYPE_CHECKING
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
@@ -18,16 +15,10 @@ from pdfalearn.cli._words import word_of
 if TYPE_CHECKING:
     from pdfalearn.viewing import Page
 
-_PICTURES = (".svg", ".png", ".pdf", ".dot")
 _STYLE = ("most_states", "least", "digits", "direction", "marked", "title")
 
 
-@command(
-    "PDFA",
-    output("Where to draw it: .svg, .png, .pdf or .dot."),
-    *_STYLE,
-    "word",
-)
+@command("PDFA", output("Where to draw it: .svg, .png, .pdf or .dot."), *_STYLE, "word")
 def draw(chosen: Chosen) -> Answer:
     """Draw a picture of a PDFA of any size that can be read.
 
@@ -40,10 +31,6 @@ def draw(chosen: Chosen) -> Answer:
     $ pdfalearn draw large.npz -o core.pdf --most-states 20 --title 'The likely core'
     $ pdfalearn draw small.json -o way.png --word 0110 --direction down
     """
-    if chosen.output.suffix.lower() not in _PICTURES:
-        endings = ", ".join(_PICTURES)
-        raise click.BadParameter(f"{chosen.output} does not end in one of {endings}")
-    chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     word = None if chosen.word is None else word_of(chosen.word, pdfa)
     drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **chosen.collect(*_STYLE))
@@ -102,29 +89,3 @@ def _page_of(file: str, other: str | None, title: str | None) -> Page:
     is_archive = file.lower().endswith(".zip")
     thing = pdfalearn.load(file) if is_archive else read_automaton(file)
     return pdfalearn.view(thing, title=title or Path(file).name)
-
-
-def check_can_save_plot(path: Path) -> None:
-    """Raise now what `save_plot` would raise later."""
-    from pdfalearn.extras import new_figure
-    from pdfalearn.files import check_can_write
-
-    check_can_write(path, _WRITERS)
-    new_figure()  # matplotlib may be missing
-
-
-def save_plot(result: Any, path: Path) -> None:
-    """Write the plot of a result to a file: ``.svg``, ``.png`` or ``.pdf``."""
-    from pdfalearn.extras import new_figure
-    from pdfalearn.files import write_named
-
-    figure = new_figure()
-    result.plot(figure.subplots())
-    write_named(figure, path, _WRITERS)
-
-
-def _writer(kind: str) -> Callable[[Any, BinaryIO], None]:
-    return lambda figure, stream: figure.savefig(stream, format=kind)
-
-
-_WRITERS = {f".{kind}": _writer(kind) for kind in ("svg", "png", "pdf")}

@@ -59,30 +59,28 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
     $ pdfalearn experiments run 3 -o coarse --values 10,20 --learners quant,lpstar
     """
     from pdfalearn.displays import RunsLine
-    from pdfalearn.experiments import title_of
 
     work = partial(
         pdfalearn.experiments.run_experiments,
         *(chosen.experiment, chosen.output),
         **chosen.collect(*_PLAN),
     )
-    line = RunsLine(title_of(chosen.experiment))
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
-    return LongRun(work, line, partial(_describe, chosen), lambda _: interruption)
+    line, describe = RunsLine(f"experiment {chosen.experiment}"), partial(_describe, chosen)
+    return LongRun(work, line, describe, lambda _: interruption)
 
 
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     for complaint in outcome.complaints:
         print_aside(f"warning: {complaint}; its run has been done again")
-    failures = {str(key): reason for key, reason in outcome.failures.items()}
-    for key, reason in failures.items():
+    for key, reason in outcome.failures.items():
         print_aside(f"warning: {key} has failed: {reason}")
     found = f", {outcome.found:,} were there" if outcome.found else ""
-    failed = f", {len(failures):,} failed" if failures else ""
+    failed = f", {len(outcome.failures):,} failed" if outcome.failures else ""
     return Answer(
-        {"output": chosen.output, **vars(outcome), "failures": failures},
+        {"output": chosen.output, **vars(outcome)},
         [f"{chosen.output}: {outcome.runs:,} runs done{found}{failed}"],
-        exit_code=BAD_INPUT if failures else 0,
+        exit_code=BAD_INPUT if outcome.failures else 0,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from statistics import median_low
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -48,13 +49,11 @@ _MOST_UNRESOLVED = 5
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
 
-    MODEL is a file of a PDFA or of an n-gram model (.arpa); or FILE.py:NAME or module:NAME, a
-    model, a function of words, or a function that makes one of these; or command:PROGRAM, a program
-    in any language; or hf:FOLDER or served:URL#MODEL, an LLM; 'pdfalearn models' says more.
+    MODEL is a file of a PDFA or of an n-gram model, a model or a function of a Python file, a
+    program in any language or an LLM; 'pdfalearn models' says how each is named.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
-    where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given; the exit
-    code is then 130.
+    where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given.
 
     Examples
     --------
@@ -85,11 +84,15 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         budget=chosen.make_budget(),
         **chosen.collect("learner", *RUN),
     )
+
+    def hypothesis_text(result: Result) -> str:
+        return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
+
     return LongRun(
         run,
         LearningLine(may_be_endless=is_endless),
         partial(_describe, chosen, relation),
-        partial(interruption_text, chosen, "the first answer", _hypothesis_text),
+        partial(interruption_text, chosen, "the first answer", hypothesis_text),
         outputs,
         attached="result",
     )
@@ -106,7 +109,7 @@ def _make_relation(chosen: Chosen) -> Relation:
     # The default is written down as if it had been given: what is printed names it.
     if not chosen.collect_given(("exact", "kappa", "tolerance")):
         chosen.kappa = DEFAULT_KAPPA
-    relation = chosen.make_relation()
+    relation: Relation = chosen.make_relation()
     if chosen.decimals is None:
         return relation
     if isinstance(relation, pdfalearn.Tolerance):
@@ -141,10 +144,6 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
 
 def _is_interrupted(result: Result) -> bool:
     return result.certificate.kind == "interrupted"
-
-
-def _hypothesis_text(result: Result) -> str:
-    return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
 
 
 def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
@@ -245,7 +244,7 @@ def _batches(statistics: Statistics) -> dict[str, object]:
     *MODEL,
     *ORACLE,
     *BUDGET,
-    corpus("Measure divergence on the words of a text file, one a line; of a PDFA it is computed."),
+    corpus("Measure divergence on the words of FILE; of a PDFA it is computed."),
     *RUN,
     option("output", "Where to write the recommended automaton, if there is one."),
     "plot",
@@ -263,8 +262,6 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     took, and how many of them were new; the divergence KL(MODEL ‖ automaton) per symbol in nats
     with its 95% interval from … to; the share of positions where it is infinite; and how learning
     ended. Where no small automaton equals MODEL, 'pdfalearn distill' is recommended instead.
-
-    Ctrl-C stops and shows what has been learnt; the exit code is then 130.
 
     Examples
     --------
@@ -300,10 +297,17 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     )
 
 
+def _plot_writer(kind: str) -> Callable[[Any, BinaryIO], None]:
+    return lambda figure, stream: figure.savefig(stream, format=kind)
+
+
+_PLOT_WRITERS = {f".{kind}": _plot_writer(kind) for kind in ("svg", "png", "pdf")}
+
+
 def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
     """Return the files to write, after a check that they can be written."""
-    # Only a sweep needs what is in there.
-    from pdfalearn.cli.draw import check_can_save_plot, save_plot
+    from pdfalearn.extras import new_figure
+    from pdfalearn.files import check_can_write, write_named
 
     outputs: list[Output[Sweep]] = []
     if chosen.output is not None:
@@ -316,10 +320,14 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
 
         outputs.append(Output("-o", chosen.output, "the recommended automaton", write))
     if chosen.plot is not None:
-        check_can_save_plot(chosen.plot)
-        outputs.append(
-            Output("--plot", chosen.plot, "the figure", lambda found: save_plot(found, chosen.plot))
-        )
+        check_can_write(chosen.plot, _PLOT_WRITERS)
+        figure = new_figure()  # matplotlib may be missing
+
+        def plot(found: Sweep) -> None:
+            found.plot(figure.subplots())
+            write_named(figure, chosen.plot, _PLOT_WRITERS)
+
+        outputs.append(Output("--plot", chosen.plot, "the figure", plot))
     return outputs
 
 

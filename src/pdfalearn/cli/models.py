@@ -50,10 +50,6 @@ Functions and makers can be in modules, too. learn, distill, refit, evaluate and
 these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
 quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
 
---replicas N makes N copies of the model, each in a process of its own, that share the words of
-every batch; --scheduler ADDRESS makes them in the workers of a Dask cluster. --replica-timeout
-SECONDS ends a copy that takes longer for its part.
-
 LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
 before a word). Where a symbol is to have another name than its text, or has characters that no line
 can hold, a line is the name, a tab, and the text or its tokens:
@@ -73,7 +69,6 @@ def models(_chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn models
-    $ pdfalearn models --json
     """
     text = f"A model is named in one of these ways:\n\n{_KINDS}\n{_ENDING}\n"
     return Answer({"models": [kind._asdict() for kind in KINDS]}, [Verbatim([text])])

@@ -42,8 +42,7 @@ _FIGURES = {
 def sample(chosen: Chosen) -> Answer:
     """Draw words from a model and print one a line.
 
-    MODEL is a file of a PDFA, FILE.py:NAME, module:NAME, command:PROGRAM, hf:FOLDER or
-    served:URL#MODEL: see 'pdfalearn models'.
+    MODEL is named as 'pdfalearn models' says.
 
     The symbols of a word are side by side if each is one character, and have blanks between them
     otherwise: symbols with blanks are then quoted. What cannot be seen is escaped. A word that did
@@ -81,16 +80,14 @@ def score(chosen: Chosen) -> Answer:
     """Score the words of a file, which may have any size.
 
     It has one word a line, as 'pdfalearn sample' prints them; with - the words are read from the
-    standard input. Words of probability 0 are counted
-    apart, with the step that is impossible; the perplexity is over all others. The surprise of a
-    symbol is -ln of its probability.
+    standard input. Words of probability 0 are counted apart, with the step that is impossible; the
+    perplexity is over all others. The surprise of a symbol is -ln of its probability.
 
     Examples
     --------
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn score learnt.json words.txt
-    $ pdfalearn score learnt.json words.txt --line 3
-    $ pdfalearn score learnt.json words.txt --json
+    $ pdfalearn score learnt.json words.txt --line 3 --json
     """
     pdfa = read_automaton(chosen.pdfa)
     words: str | list[tuple[object, ...]] = chosen.words

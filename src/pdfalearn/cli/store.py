@@ -44,7 +44,6 @@ def info(chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn store info answers.db
-    $ pdfalearn store info answers.db --json
     """
     with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
         models = opened.models()
@@ -80,7 +79,6 @@ def verify(chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn store verify answers.db
-    $ pdfalearn store verify answers.db --json
     """
     file = {"file": chosen.file}
     try:
@@ -101,7 +99,6 @@ def compact(chosen: Chosen) -> Answer:
     Examples
     --------
     $ pdfalearn store compact answers.db
-    $ pdfalearn store compact answers.db --json
     """
     with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
         opened.models()  # a file that is missing or no store is not to be made one

@@ -9,8 +9,5 @@ if TYPE_CHECKING:
     from pdfalearn.experiments.report import write_report as write_report
     from pdfalearn.experiments.running import Outcome as Outcome
     from pdfalearn.experiments.running import run_experiments as run_experiments
-
-if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.experiments.running import title_of as title_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -86,7 +86,8 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
     with import_matplotlib("style").context(_LOOK):
         figure = import_matplotlib("figure").Figure(figsize=(6.4, 4.6))
         axes = figure.add_subplot()
-        for series in sorted(points, key=_order):
+        order = list(STYLES)  # ours first, and learners in the order of their styles
+        for series in sorted(points, key=lambda one: (one[0] == AUTHORS, order.index(one[1]))):
             _draw_series(axes, varies, y, series, points[series])
         if y == SPEED_UP:
             ends = _ends([size for sizes, _ in points.values() for size in sizes])
@@ -102,12 +103,6 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
         return files
 
 
-def _order(series: Series) -> tuple[bool, int]:
-    """Put ours first, and learners in the order of their styles."""
-    source, learner = series
-    return source == AUTHORS, list(STYLES).index(learner)
-
-
 def _draw_series(axes: Axes, varies: str, y: str, series: Series, points: Points) -> None:
     """Draw points, and through them a trend over sizes or a line elsewhere."""
     source, learner = series
@@ -120,22 +115,18 @@ def _draw_series(axes: Axes, varies: str, y: str, series: Series, points: Points
     }
     label = style.label.replace("L_p*", "$L_p^*$").replace("WL*", "$WL^*$")
     label += " (authors)" if theirs else ""
-    if varies != "nominal_states":
-        axes.plot(*points, linestyle=style.line, label=label, **look)
-        return
-    trend = fit_line(*points) if y == SPEED_UP else fit_power(*points)
-    if trend is None:
-        axes.plot(*points, linestyle="", label=label, **look)
-        return
-    axes.plot(*points, linestyle="", **look)
-    look |= {"linestyle": style.line, "markevery": []}
-    first, second = trend
-    ends = _ends(points[0])  # two places are enough: the trend is straight on its axes
-    if y == SPEED_UP:
-        values, label = first + second * ends, f"{label}: slope {second:.2g}"
-    else:
-        values, label = first * ends**second, f"{label}: ∝ n$^{{{second:.2f}}}$"
-    axes.plot(ends, values, label=label, **look)
+    over_sizes = varies == "nominal_states"
+    trend = (fit_line if y == SPEED_UP else fit_power)(*points) if over_sizes else None
+    line = "" if over_sizes else style.line
+    axes.plot(*points, linestyle=line, label=label if trend is None else None, **look)
+    if trend is not None:
+        first, second = trend
+        ends = _ends(points[0])  # two places are enough: the trend is straight on its axes
+        values, text = first * ends**second, f"∝ n$^{{{second:.2f}}}$"
+        if y == SPEED_UP:
+            values, text = first + second * ends, f"slope {second:.2g}"
+        look |= {"linestyle": style.line, "markevery": []}
+        axes.plot(ends, values, label=f"{label}: {text}", **look)
 
 
 def _ends(sizes: Sequence[int]) -> NDArray[np.float64]:

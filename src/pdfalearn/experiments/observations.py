@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import math
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -68,40 +68,40 @@ class Observation:
 
 
 AnyRun = Run | Observation
+_Run = TypeVar("_Run", bound=AnyRun)
 
 
 def medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[Series, Points]:
     """Return for each series the median of one quantity at every value of another."""
-    found = {series: _medians(g, x, y) for series, g in _group_by_series(observations).items()}
+    groups = group_by(observations, "source", "learner")
+    found = {series: _medians(group, x, y) for series, group in groups.items()}
     return {series: ([*at], [*at.values()]) for series, at in found.items() if at}
 
 
-def _medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[int, float]:
-    groups: dict[int, list[float]] = {}
+def group_by(observations: Iterable[_Run], *names: str) -> dict[Any, list[_Run]]:
+    """Group runs by the values that some of their attributes have."""
+    groups: dict[Any, list[_Run]] = {}
     for one in observations:
-        if getattr(one, y) is not None:
-            groups.setdefault(getattr(one, x), []).append(getattr(one, y))
-    return {place: median(groups[place]) for place in sorted(groups)}
-
-
-def _group_by_series(observations: Iterable[AnyRun]) -> dict[Series, list[AnyRun]]:
-    groups: dict[Series, list[AnyRun]] = {}
-    for one in observations:
-        groups.setdefault((one.source, one.learner), []).append(one)
+        groups.setdefault(attrgetter(*names)(one), []).append(one)
     return groups
+
+
+def _medians(observations: Iterable[AnyRun], x: str, y: str) -> dict[int, float]:
+    known = group_by((one for one in observations if getattr(one, y) is not None), x)
+    return {place: median(getattr(one, y) for one in known[place]) for place in sorted(known)}
 
 
 def speed_ups(observations: Iterable[AnyRun], x: str) -> dict[Series, Points]:
     """Return how many times faster QuaNT is than each rival, on targets that both have learnt."""
     found = {}
-    groups = _group_by_series(one for one in observations if not one.is_disturbed)
-    for (source, learner), rival in groups.items():
-        pair = (groups.get((source, "quant"), []), rival)
-        ours, theirs = ({(one.value, one.target) for one in runs} for runs in pair)
-        shared = ours & theirs
+    calm = [one for one in observations if not one.is_disturbed]
+    for (source, learner), rival in group_by(calm, "source", "learner").items():
+        quant = [one for one in calm if (one.source, one.learner) == (source, "quant")]
+        shared = {(one.value, one.target) for one in quant}
+        shared &= {(one.value, one.target) for one in rival}
         fast, slow = (
-            _medians([one for one in runs if (one.value, one.target) in shared], x, "seconds")
-            for runs in pair
+            _medians((one for one in runs if (one.value, one.target) in shared), x, "seconds")
+            for runs in (quant, rival)
         )
         places = [place for place in slow if place in fast]
         if learner != "quant" and places:
@@ -139,14 +139,11 @@ def fit_line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | 
 
 def read_published(folder: str | os.PathLike[str]) -> list[Observation]:
     """Read the files experiment-N-….csv of a folder; of several the last one by name counts."""
-    files = {}
-    for path in sorted(Path(folder).glob("experiment-*.csv")):
-        match = re.match(r"experiment-(\d)-", path.name)
-        if match and int(match[1]) in EXPERIMENTS:
-            files[int(match[1])] = path
+    found = sorted(Path(folder).glob("experiment-[1-5]-*.csv"))
+    files = {int(path.name[len("experiment-")]): path for path in found}
     if not files:
         raise InputError(f"{folder} holds no published results experiment-1-….csv and so on")
-    return [one for number, path in sorted(files.items()) for one in _read(path, number)]
+    return [one for number, path in files.items() for one in _read(path, number)]
 
 
 def _read(path: Path, experiment: int) -> list[Observation]:
@@ -194,11 +191,6 @@ def worst_of(group: Sequence[Run], name: str) -> float:
     return max(known, key=lambda value: abs(value - PERFECT[name]), default=PERFECT[name])
 
 
-def _is_perfect(run: Run) -> bool:
-    errors = (abs(worst_of([run], name) - best) for name, best in PERFECT.items())
-    return run.certificate == "exact" and max(errors) <= _ROUNDING
-
-
 def format_number(value: float) -> str:
     """Write a number with three significant digits, or whole if it is."""
     if math.isinf(value):
@@ -210,19 +202,19 @@ def findings(
     runs: Sequence[Run], observations: Sequence[AnyRun], failures: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what the experiment has shown, a sentence each."""
-    bad = sum(not _is_perfect(run) for run in runs)
+    bad, perfect = 0, "are perfect in all metrics"
+    for run in runs:
+        errors = (abs(worst_of([run], name) - best) for name, best in PERFECT.items())
+        bad += run.certificate != "exact" or max(errors) > _ROUNDING
     if bad:
         yield f"Of {len(runs):,} runs, {bad:,} are not perfect in all metrics; see the table."
     elif failures:
-        others = f"The other {len(runs):,} are perfect in all metrics."
-        yield f"{len(failures):,} runs have failed. {others}"
+        yield f"{len(failures):,} runs have failed. The other {len(runs):,} {perfect}."
     else:
-        yield (
-            f"All {len(runs):,} runs are perfect in all metrics, and all certificates are exact, "
-            "as in the paper."
-        )
+        exact = "all certificates are exact, as in the paper"
+        yield f"All {len(runs):,} runs {perfect}, and {exact}."
     yield from _compare_speeds(observations)
-    calm = [one for one in _select(observations, 4, OURS) if not one.is_disturbed]
+    calm = [run for run in runs if run.experiment == 4 and not run.is_disturbed]
     for (_, learner), (sizes, seconds) in medians(calm, "target_states", "seconds").items():
         trend = fit_power(sizes, seconds)
         if trend is not None:
@@ -236,13 +228,9 @@ def findings(
 def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
     """Yield by which slope the speed-up over L_p* grows, and the speed-ups of each experiment."""
     sources = {OURS: "", AUTHORS: " by the authors' runs"}
-    slopes = {}
-    for source in sources:
-        factors = speed_ups(_select(observations, 1, source), "target_states")
-        points = factors.get((source, "lpstar"))
-        trend = points and fit_line(*points)
-        if trend:
-            slopes[source] = trend[1]
+    factors = speed_ups([one for one in observations if one.experiment == 1], "target_states")
+    trends = {source: fit_line(*factors.get((source, "lpstar"), ([], []))) for source in sources}
+    slopes = {source: trend[1] for source, trend in trends.items() if trend is not None}
     if OURS in slopes:
         theirs = f", and the authors' runs give {slopes[AUTHORS]:.2g}" if AUTHORS in slopes else ""
         grows = "grows over n with" if slopes[OURS] > 0 else "does not grow over n: it has"
@@ -252,17 +240,13 @@ def _compare_speeds(observations: Sequence[AnyRun]) -> Iterator[str]:
         )
     for number, experiment in EXPERIMENTS.items():
         texts = []
-        for source, whose in sources.items():
-            found = speed_ups(_select(observations, number, source), "value")
-            for (_, learner), (_, speeds) in found.items():
-                ends = dict.fromkeys(map(format_number, (min(speeds), max(speeds))))
-                texts.append(f"{' to '.join(ends)} times as fast as {STYLES[learner].label}{whose}")
+        found = speed_ups([one for one in observations if one.experiment == number], "value")
+        for (source, learner), (_, speeds) in found.items():
+            ends = dict.fromkeys(map(format_number, (min(speeds), max(speeds))))
+            whose = f"{STYLES[learner].label}{sources[source]}"
+            texts.append(f"{' to '.join(ends)} times as fast as {whose}")
         if texts:
             yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
-
-
-def _select(observations: Sequence[AnyRun], number: int, source: str) -> list[AnyRun]:
-    return [one for one in observations if (one.experiment, one.source) == (number, source)]
 
 
 def warnings(
@@ -308,8 +292,7 @@ def describe_plan(plan: Plan) -> str:
         experiment.varies: f"{experiment.axis} = {', '.join(f'{value:,}' for value in values)}",
         "tolerances": f"t = {', '.join(f'{t:.3g}' for _, t in tolerances)}",
     }
-    drawn = f"{scale.targets} random targets for each value (seed {plan.seed})"
-    given = f"Up to {scale.targets} given targets for each value"
-    repeated = f"{scale.runs} runs of each learner on each"
-    targets = drawn if plan.given is None else given
-    return f"{targets}, {repeated}: {', '.join(shown.values())}."
+    targets = f"{scale.targets} random targets for each value (seed {plan.seed})"
+    if plan.given is not None:
+        targets = f"Up to {scale.targets} given targets for each value"
+    return f"{targets}, {scale.runs} runs of each learner on each: {', '.join(shown.values())}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import islice, product
@@ -54,7 +54,6 @@ class Experiment:
     values: tuple[int, ...]
     learners: tuple[str, ...] = ("quant", "quant-paper", "lpstar")
     states: int = 300
-    named_by: str | None = None  # the field that names targets, if it is not the one on the axis
 
     @property
     def axis(self) -> str:
@@ -88,7 +87,8 @@ class Experiment:
 
     def family(self, setting: Setting) -> str:
         """Return the name that the targets of a setting share, such as n100."""
-        field = self.named_by or self.varies
+        # Targets are the same for all κ.
+        field = "nominal_states" if self.varies == "kappa" else self.varies
         return f"{_SYMBOLS[field]}{getattr(setting, field)}"
 
 
@@ -108,9 +108,7 @@ EXPERIMENTS = {
     for experiment in (
         Experiment(1, "QuaNT and L_p* as targets grow", "nominal_states", (100, 200, 300)),
         Experiment(2, "Alphabets that grow", "alphabet_size", (2, 4, 8, 16, 32), states=100),
-        Experiment(
-            3, "Quantization parameters and tolerances", "kappa", _KAPPAS, named_by="nominal_states"
-        ),
+        Experiment(3, "Quantization parameters and tolerances", "kappa", _KAPPAS),
         Experiment(4, "QuaNT on larger targets", "nominal_states", (1000, 2000, 5000), ("quant",)),
         Experiment(5, "Targets whose states share distributions", "distributions", _DISTRIBUTIONS),
     )
@@ -125,22 +123,6 @@ def experiments_named(name: str) -> list[Experiment]:
     raise InputError(
         f"there is no experiment {name!r}; there are {', '.join(map(str, EXPERIMENTS))} and all"
     )
-
-
-class Key(NamedTuple):
-    """What identifies a run in an experiment's results."""
-
-    experiment: int
-    target: str
-    kappa: int
-    learner: str
-    run: int
-
-    def __str__(self) -> str:
-        return (
-            f"experiment {self.experiment}, target {self.target}, κ={self.kappa}, "
-            f"{self.learner}, run {self.run}"
-        )
 
 
 @dataclass(frozen=True)
@@ -160,9 +142,10 @@ class Case(Setting, Origin):
     """All that a run depends on but the content of a given target."""
 
     @property
-    def key(self) -> Key:
-        """What identifies the run."""
-        return Key(self.experiment, self.target, self.kappa, self.learner, self.run)
+    def key(self) -> str:
+        """What identifies the run, in words."""
+        place = f"experiment {self.experiment}, target {self.target}, κ={self.kappa}"
+        return f"{place}, {self.learner}, run {self.run}"
 
     @property
     def setting(self) -> Setting:
@@ -180,13 +163,11 @@ class Task(Case):
         """Return the target."""
         if self.given is not None:
             return self.given
-        sizes = (self.nominal_states, self.alphabet_size)
-        return _draw(*sizes, self.distributions, self.target_seed or 0)
+        more: Any = {"distributions": self.distributions, "seed": self.target_seed}
+        return _draw(self.nominal_states, self.alphabet_size, **more)
 
 
-@lru_cache(maxsize=2)  # a target is learnt many times in a row, and may be large
-def _draw(states: int, symbols: int, distributions: int | None, seed: int) -> PDFA:
-    return random_pdfa(states, symbols, distributions=distributions, seed=seed)
+_draw = lru_cache(maxsize=2)(random_pdfa)  # a target is learnt many times, and may be large
 
 
 @dataclass(frozen=True)
@@ -201,15 +182,15 @@ class Plan:
     given: dict[str, str] | None  # the fingerprints of given targets by their names
     tasks: tuple[Task, ...]
 
-    def parameters(self) -> dict[str, object]:
-        """Return what is written to the file of parameters."""
+    def parameters(self) -> dict[str, Any]:
+        """Return what is written to the file, by the names that `plan_experiment` takes."""
         return {
-            self.experiment.axis: [getattr(one, self.experiment.varies) for one in self.settings],
+            "values": [getattr(one, self.experiment.varies) for one in self.settings],
             "tolerances": [*{one.kappa: one.tolerance for one in self.settings}.values()],
             "learners": list(self.learners),
             "scale": self.scale,
             "seed": self.seed,
-            "given targets": self.given,
+            "given": self.given,
         }
 
 
@@ -234,8 +215,8 @@ def plan_experiment(
     chosen = experiment.learners if learners is None else tuple(learners)
     for learner in chosen:
         if learner not in LEARNER_NAMES:
-            names = ", ".join(LEARNER_NAMES)
-            raise InputError(f"there is no learner {learner!r}; there are {names}")
+            known = ", ".join(LEARNER_NAMES)
+            raise InputError(f"there is no learner {learner!r}; there are {known}")
     if not chosen or len({*chosen}) < len(chosen):
         raise InputError(f"learners {list(chosen)} have to be one or more, each once")
     settings, (count, runs) = experiment.settings(values, tolerances), SCALES[scale]
@@ -247,27 +228,23 @@ def plan_experiment(
         given = {name: str(AutomatonModel(pdfa).fingerprint) for name, pdfa in read.items()}
     tasks = []
     for setting in settings:
-        for name, *seeds in _name_targets(experiment, setting, count, seed, given):
-            place: Any = {**vars(setting), "target_seed": seeds[0], "words_seed": seeds[1]}
+        family = experiment.family(setting)
+        names = [f"{family}-{index}" for index in range(count)]
+        if given is not None:
+            names = [name for name in given if name.startswith(f"{family}-")]
+        # Seeds come from the place in the experiments; κ is no part of it.
+        sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
+        for index, name in enumerate(names):
+            place = np.random.SeedSequence([seed, experiment.number, *sizes, index])
+            target_seed, words_seed = place.generate_state(2).tolist()
+            drawn = target_seed if given is None else None
+            more: Any = {**vars(setting), "given": read.get(name)}
             # Learners take turns, so that a busy hour slows all of them alike.
-            for run, learner in product(range(1, runs + 1), chosen):
-                task = Task(experiment.number, name, learner, run, **place, given=read.get(name))
-                tasks.append(task)
+            tasks += [
+                Task(experiment.number, name, learner, run, drawn, words_seed, **more)
+                for run, learner in product(range(1, runs + 1), chosen)
+            ]
     return Plan(experiment, tuple(settings), chosen, scale, seed, given, tuple(tasks))
-
-
-def _name_targets(
-    experiment: Experiment, setting: Setting, count: int, seed: int, given: Iterable[str] | None
-) -> Iterator[tuple[str, int | None, int]]:
-    """Yield the names and seeds of a setting's targets; those of several κ are the same."""
-    family, number = experiment.family(setting), experiment.number
-    if given is not None:
-        for index, name in enumerate(name for name in given if name.startswith(f"{family}-")):
-            yield name, None, _seeds(seed, number, index)[1]
-        return
-    sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
-    for index in range(count):
-        yield f"{family}-{index}", *_seeds(seed, number, *sizes, index)
 
 
 def _read_targets(
@@ -275,14 +252,10 @@ def _read_targets(
 ) -> dict[str, PDFA]:
     """Read the targets of a setting from a folder, such as exp1/n100-0.json.gz and so on."""
     family, place = experiment.family(setting), folder / f"exp{experiment.number}"
-
-    def number_and_name(path: Path) -> tuple[int, str]:  # n100-10 comes after n100-9
-        number = path.name.partition(".")[0].rpartition("-")[2]
-        return (int(number) if number.isdecimal() else 0, path.name)
-
     paths: dict[str, Path] = {}
-    for path in sorted(place.glob(f"{family}-*"), key=number_and_name):
-        first = paths.setdefault(path.name.partition(".")[0], path)
+    found = ((path.name.partition(".")[0], path) for path in place.glob(f"{family}-*"))
+    for name, path in sorted(found, key=lambda one: (len(one[0]), one)):  # n5-10 after n5-9
+        first = paths.setdefault(name, path)
         if first != path:
             raise InputError(f"{first} and {path} are two targets of one name; keep one of them")
     if not paths:
@@ -297,12 +270,6 @@ def _read_targets(
     return targets
 
 
-def _seeds(*numbers: int) -> tuple[int, int]:
-    """Derive the seeds of a target and of its words from its place in the experiments."""
-    first, second = np.random.SeedSequence(numbers).generate_state(2).tolist()
-    return first, second
-
-
 class Parameters(NamedTuple):
     """What the results in a folder are of."""
 
@@ -310,8 +277,8 @@ class Parameters(NamedTuple):
     machines: tuple[str, ...]  # those that runs were started on
 
     @property
-    def tasks(self) -> dict[Key, Task]:
-        """All runs by what identifies them."""
+    def tasks(self) -> dict[str, Task]:
+        """All runs by their keys."""
         return {task.key: task for plan in self.plans.values() for task in plan.tasks}
 
     def write(self, folder: Path) -> None:
@@ -357,19 +324,12 @@ def read_parameters(folder: Path) -> Parameters:
 
 def _read_plan(number: str, parameters: dict[str, Any]) -> Plan:
     try:
-        experiment = EXPERIMENTS[int(number)]
-        given = parameters["given targets"]
-        return plan_experiment(
-            experiment,
-            scale=parameters["scale"],
-            learners=list(parameters["learners"]),
-            values=list(parameters[experiment.axis]),
-            tolerances=list(parameters["tolerances"]),
-            seed=parameters["seed"],
-            given=None if given is None else dict(given),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        plan = plan_experiment(EXPERIMENTS[int(number)], **parameters)
+        if plan.parameters() != parameters:
+            raise ValueError(f"they would be {plan.parameters()}")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"not the parameters of experiment {number}: {error}") from error
+    return plan
 
 
 def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
@@ -379,8 +339,9 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
         raise InputError(f"{folder} holds {TABLE} without {PARAMETERS}: choose another folder")
     for plan in plans:
         there = found.plans.get(plan.experiment.number, plan).parameters()
+        names = {"values": plan.experiment.axis, "given": "given targets"}
         differences = [
-            f"{name} {_show_value(there[name])} there and {_show_value(value)} now"
+            f"{names.get(name, name)} {_show_value(there[name])} there and {_show_value(value)} now"
             for name, value in plan.parameters().items()
             if there[name] != value
         ]
@@ -389,8 +350,8 @@ def settle_parameters(folder: Path, plans: Sequence[Plan]) -> Parameters:
                 f"{folder} holds results of experiment {plan.experiment.number} with other "
                 f"parameters: {'; '.join(differences)}; choose another folder"
             )
-    merged = found.plans | {plan.experiment.number: plan for plan in plans}
-    settled = Parameters(merged, found.machines)
+    both = found.plans | {plan.experiment.number: plan for plan in plans}
+    settled = Parameters(both, found.machines)
     settled.write(folder)
     return settled
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 
@@ -19,6 +21,7 @@ from pdfalearn.experiments.observations import (
     describe_plan,
     findings,
     format_number,
+    group_by,
     read_published,
     warnings,
     worst_of,
@@ -136,8 +139,8 @@ def write_report(
     runs = list(table.runs.values())
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
-    done = set(map(str, table.runs))
-    failures = {key: why for key, why in read_failures(place).items() if key not in done}
+    failed = read_failures(place).items()
+    failures = {key: why for key, why in failed if key not in table.runs}
     theirs = [] if published is None else read_published(published)
     numbers = {run.experiment for run in runs}
     observations: list[AnyRun] = [*runs]
@@ -148,9 +151,8 @@ def write_report(
         for figure, kinds in pictures.items()
         for kind, data in kinds.items()
     }
-    svgs = {figure: kinds["svg"] for figure, kinds in pictures.items() if kinds}
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    page = document(_TITLE, style, *_make_parts(runs, failures, observations, parameters, svgs))
+    page = document(_TITLE, style, *_make_parts(runs, failures, observations, parameters, pictures))
     for path, data in (*figures.items(), (place / PAGE, page.encode())):
         with replacing(path) as stream:
             stream.write(data)
@@ -162,7 +164,7 @@ def _make_parts(
     failures: Mapping[str, str],
     observations: Sequence[AnyRun],
     parameters: Parameters,
-    svgs: Mapping[tuple[int, str], bytes],
+    pictures: Mapping[tuple[int, str], Mapping[str, bytes]],
 ) -> Iterator[Markup]:
     """Yield the parts of the page in their order."""
     yield _write("h1", _TITLE)
@@ -185,10 +187,11 @@ def _make_parts(
             yield _write("p", describe_plan(parameters.plans[number]))
         is_disturbed = any(run.is_disturbed for run in chosen)
         figures = []
-        for drawn, svg in svgs.items():
-            if drawn[0] == number:
+        for drawn, kinds in pictures.items():
+            if drawn[0] == number and kinds:
                 text = caption(*drawn, is_disturbed=is_disturbed)
-                figures.append(element("figure", image(svg, text), _write("figcaption", text)))
+                shown = image(kinds["svg"], text)
+                figures.append(element("figure", shown, _write("figcaption", text)))
         yield element("div", *figures, class_="figures")
         yield element("h3", "Costs: medians, times in seconds")
         yield _make_table(*_cost_table(experiment.axis, chosen, theirs), text_columns=2)
@@ -217,24 +220,20 @@ def _make_table(
         figures = (_write(tag, value) for value in values[text_columns:])
         return element("tr", *texts, *figures, **attributes)
 
-    lines, last = [], None
-    for first, *others in rows:
-        if first == last:
-            lines.append(make_row("td", ["", *others]))
-        else:
-            lines.append(make_row("td", [first, *others], class_="first"))
-        last = first
+    lines = []
+    for _, group in groupby(rows, key=itemgetter(0)):
+        first, *rest = group
+        lines.append(make_row("td", first, class_="first"))
+        lines += [make_row("td", ["", *others]) for _, *others in rest]
     head, body = element("thead", make_row("th", header)), element("tbody", *lines)
     return element("div", element("table", head, body), class_="wide")
 
 
 def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
     """Sort the runs of an experiment by value and learner, in the order of both."""
-    groups: dict[tuple[int, str], list[Run]] = {}
     order = list(STYLES)
-    for run in sorted(runs, key=lambda run: (run.value, order.index(run.learner))):
-        groups.setdefault((run.value, run.learner), []).append(run)
-    return groups
+    by_both = sorted(runs, key=lambda run: (run.value, order.index(run.learner)))
+    return group_by(by_both, "value", "learner")
 
 
 def _cost_table(
@@ -259,8 +258,7 @@ def _cost_table(
 
 
 def _show_median(group: Sequence[AnyRun], quantity: str) -> str:
-    values = [getattr(one, quantity) for one in group]
-    known = [value for value in values if value is not None]
+    known = [value for one in group if (value := getattr(one, quantity)) is not None]
     return format_number(median(known)) if known else "–"
 
 

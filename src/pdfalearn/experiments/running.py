@@ -8,18 +8,18 @@ import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
 from pdfalearn.checks import checked_integer
-from pdfalearn.displays import show_progress
+from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.experiments.plans import (
     TABLE,
-    Key,
     Task,
     experiments_named,
     plan_experiment,
@@ -53,11 +53,10 @@ class Workers:
 
     def submit(self, task: Task) -> futures.Future[Run]:
         """Submit a run to the executor; another one is started when that is broken."""
-        try:
+        with suppress(futures.BrokenExecutor):
             if self.executor is not None:
                 return self.executor.submit(perform, task, self.name)
-        except futures.BrokenExecutor:
-            self.stop()
+        self.stop()
         self.executor = self.start()
         return self.executor.submit(perform, task, self.name)
 
@@ -85,16 +84,13 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         name = one_process if count == 1 else f"{count} processes"
         # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
         # Interrupts end them without a message; the process that started them reports it.
-        handling = (signal.SIGINT, signal.SIG_DFL)
-
-        def start() -> futures.Executor:
-            return futures.ProcessPoolExecutor(count, get_context("spawn"), signal.signal, handling)
-
+        handling = (signal.signal, (signal.SIGINT, signal.SIG_DFL))
+        start = partial(futures.ProcessPoolExecutor, count, get_context("spawn"), *handling)
         yield Workers(name, start, in_flight=2 * count, losses=(futures.BrokenExecutor,))
 
 
 class _InProcess(futures.Executor):
-    """Runs each call when it is submitted."""
+    """Runs each call when it is submitted: in a thread, Ctrl-C would have to wait for its end."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
         future: futures.Future[Any] = futures.Future()
@@ -152,7 +148,7 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
     A run whose worker is lost is done again, unless that happens time and again.
     """
     waiting, pending = deque(tasks), dict[futures.Future[Run], Task]()
-    losses = Counter[Key]()
+    losses = Counter[str]()
     try:
         while waiting or pending:
             while waiting and len(pending) < workers.in_flight:
@@ -167,14 +163,12 @@ def perform_all(tasks: Iterable[Task], workers: Workers) -> Iterator[tuple[Task,
                 except workers.losses as loss:
                     losses[task.key] += 1
                     if losses[task.key] == _MOST_LOSSES:
-                        raise InputError(
-                            f"{task.key}: its worker was lost {_MOST_LOSSES} times"
-                        ) from loss
+                        problem = f"its worker was lost {_MOST_LOSSES} times"
+                        raise InputError(f"{task.key}: {problem}") from loss
                     waiting.appendleft(task)
                 except futures.CancelledError as error:
-                    raise InputError(
-                        "the scheduler is gone; start again to go on with what is left"
-                    ) from error
+                    remedy = "start again to go on with what is left"
+                    raise InputError(f"the scheduler is gone; {remedy}") from error
     finally:
         workers.stop()
 
@@ -197,21 +191,10 @@ class Outcome:
     """How many runs have been done."""
     found: int
     """How many were there already, from an earlier time."""
-    failures: dict[Key, str]
-    """Why runs have failed; they are tried again the next time."""
+    failures: dict[str, str]
+    """Why runs have failed, by their keys in words; they are tried again the next time."""
     complaints: tuple[str, ...]
     """Lines of the table that could not be read; their runs have been done again."""
-
-
-def title_of(name: str) -> str:
-    """Return what is run, in words.
-
-    Examples
-    --------
-    >>> title_of("4"), title_of("all")
-    ('experiment 4', 'all experiments')
-    """
-    return "all experiments" if name == "all" else f"experiment {name}"
 
 
 def run_experiments(
@@ -281,7 +264,7 @@ def run_experiments(
         plan_experiment(experiment, scale=scale, seed=seed, folder=targets, **given)
         for experiment in experiments
     ]
-    shown = show_progress(progress, "experiments", label=title_of(name))
+    shown = show_progress(progress, RunsLine, label=f"experiment {name}")
     with choose_workers(jobs, scheduler) as workers, lock_folder(place), shown as update:
         parameters = settle_parameters(place, plans)
         path = place / TABLE
@@ -290,7 +273,7 @@ def run_experiments(
             write_table(path, table.runs.values())  # without what cannot be read
         tasks = [task for plan in plans for task in plan.tasks]
         left = [task for task in tasks if task.key not in table.runs]
-        found, failures = len(tasks) - len(left), dict[Key, str]()
+        found, failures = len(tasks) - len(left), dict[str, str]()
         report = update or (lambda done, total: None)
         report(found, len(tasks))
         if left:

@@ -18,15 +18,7 @@ from pdfalearn.alphabet import Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError
-from pdfalearn.experiments.plans import (
-    EXPERIMENTS,
-    LEARNER_NAMES,
-    Case,
-    Key,
-    Setting,
-    Task,
-    write_json,
-)
+from pdfalearn.experiments.plans import EXPERIMENTS, LEARNER_NAMES, Case, Setting, Task, write_json
 from pdfalearn.files import parse_object, replacing
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
@@ -179,12 +171,12 @@ _PARSERS: dict[str, Callable[[str], object]] = {"int": int, "float": float, "str
 class Table(NamedTuple):
     """The runs that a file holds, and what is wrong with its other lines."""
 
-    runs: dict[Key, Run]
+    runs: dict[str, Run]
     complaints: tuple[str, ...] = ()
     is_torn: bool = False  # whether the last line breaks off, as that of a run which was killed
 
 
-def read_table(path: Path, tasks: Mapping[Key, Task] | None = None) -> Table:
+def read_table(path: Path, tasks: Mapping[str, Task] | None = None) -> Table:
     """Read what can be read; a torn last line is not reported.
 
     Rows that are not those of planned tasks, where these are known, count as unreadable. A file
@@ -198,7 +190,7 @@ def read_table(path: Path, tasks: Mapping[Key, Task] | None = None) -> Table:
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if lines and tuple(lines[0].split(",")) != COLUMNS:
         raise FileFormatError(f"{path}, line 1: these are not the columns of a table of runs")
-    runs: dict[Key, Run] = {}
+    runs: dict[str, Run] = {}
     complaints = []
     for number, line in enumerate(lines[1:], start=2):
         try:
@@ -274,7 +266,7 @@ def _check_planned(run: Run, task: Task | None) -> None:
 
 
 def read_failures(folder: Path) -> dict[str, str]:
-    """Read which runs have failed at some time, by their keys in words, and why."""
+    """Read which runs have failed at some time, by their keys, and why."""
     path = folder / FAILURES
     try:
         return {key: str(why) for key, why in parse_object(path.read_bytes(), "it").items()}
@@ -284,6 +276,6 @@ def read_failures(folder: Path) -> dict[str, str]:
         raise FileFormatError(f"{path}: not an object of failed runs: {error}") from error
 
 
-def note_failure(folder: Path, key: Key, reason: str) -> None:
+def note_failure(folder: Path, key: str, reason: str) -> None:
     """Note that a run has failed; a row in the table says that it was done since."""
-    write_json(folder / FAILURES, read_failures(folder) | {str(key): reason})
+    write_json(folder / FAILURES, read_failures(folder) | {key: reason})

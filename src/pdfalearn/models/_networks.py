@@ -66,12 +66,6 @@ class SlotCache:
         self.assigned_again = 0
         """How many numbers were assigned slots that they had before, or had lost."""
 
-    def clear(self) -> None:
-        """Free the memory of everything."""
-        self._tables.clear()
-        self._owners = self._used = self._free = self._owners[:0]
-        self._slots = self._slots[:0]
-
     def know(self, numbers: Integers) -> Flags:
         """Return which numbers have slots."""
         return np.asarray(self._slots.take(numbers, mode="clip") >= 0)

@@ -221,7 +221,7 @@ class OpenedNetwork(LanguageModel):
 
     def close(self) -> None:
         """Free the memory of the hidden states."""
-        self._states.clear()
+        self._states = SlotCache([], [], 0)
 
     def answer(self, batch: Batch) -> Rows:
         """Return the distributions after words; those of a level take their steps together."""

@@ -13,6 +13,7 @@ from pdfalearn.models import (
     FEW,
     BadAnswerError,
     Batch,
+    Interrupts,
     LanguageModel,
     Lineage,
     ask_batch,
@@ -110,14 +111,15 @@ class Audits:
         nodes: NodeTable,
         answers: Answers,
         meter: Meter,
+        interrupts: Interrupts,
     ) -> None:
         self._model = model
+        self._interrupts = interrupts
         self._equivalence = equivalence
         self._nodes = nodes
         self._answers = answers
         self._meter = meter
         self._counts = meter.counts
-        self._width = len(model.alphabet) + 1
         self._count = self._seed = 0
         # How many words are asked before the next audit on the way.
         self.due_at = math.inf
@@ -125,7 +127,7 @@ class Audits:
     def plan(self, count: int, seed: int) -> None:
         """Audit on the way too, with samples of at least this many words, if there are any.
 
-        A restless model may never let learning end.
+        A model that is not deterministic may never let learning end.
         """
         self._count, self._seed = count, seed
         self.due_at = _FIRST if count else math.inf
@@ -133,7 +135,7 @@ class Audits:
     def audit_on_the_way(self) -> None:
         """Audit as planned; the more was asked, the more is asked again."""
         self.due_at = 4 * self._counts.words
-        share = min(self._counts.words // _SHARE, _MOST // self._width)
+        share = min(self._counts.words // _SHARE, _MOST // self._answers.width)
         self.audit(max(self._count, share), self._seed)
 
     def audit(self, count: int, seed: int) -> None:
@@ -142,7 +144,7 @@ class Audits:
         asked = ((nodes.classes[known] >= 0) & (nodes.rows[known] >= 0)).nonzero()[0]
         random = np.random.default_rng(seed)
         sample = np.sort(random.choice(asked, min(count, len(asked)), replace=False))
-        size = max(1, _NUMBERS_AT_ONCE // self._width)
+        size = max(1, _NUMBERS_AT_ONCE // self._answers.width)
         for begin in range(0, len(sample), size):
             part = sample[begin : begin + size]
             part = part[self._meter.affordable(nodes.lengths[part])]
@@ -162,7 +164,7 @@ class Audits:
         order, symbols = np.argsort(ids), len(asked.symbols)
         self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
-    def is_restless(self, words: Words, most: float) -> bool:
+    def differs_from_itself(self, words: Words, most: float) -> bool:
         """Return whether a model that is asked twice for words, now, differs from itself."""
         batch, _ = number_words(words.take(self._meter.affordable(words.lengths)))
         first, second = ask_batch(self._model, batch), ask_batch(self._model, batch)
@@ -176,6 +178,8 @@ class Audits:
             return
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
+        self._interrupts.check()
+        self._interrupts.is_calling = True
         try:
             again = ask_batch(self._model, batch)
         except BadAnswerError as error:
@@ -183,6 +187,8 @@ class Audits:
             word = self._model.alphabet.decode(batch.spell(error.word_id))
             first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        finally:
+            self._interrupts.is_calling = False
         counts.audited += len(ids)
         counts.audited_symbols += symbols
         counts.audits += 1

@@ -57,7 +57,7 @@ class Suffixes:
         self.lengths = [0]
         self._words: dict[int, list[int]] = {}
         self._written = 0
-        self._arrays = np.empty((0, 3), dtype=np.int64)
+        self._arrays = np.empty((3, 0), dtype=np.int64)
         self._in_arrays = 0
 
     def add(self, symbol: int, rest: int) -> int:
@@ -98,11 +98,12 @@ class Suffixes:
         """Return the first symbols, the rests and the lengths as arrays."""
         known, size = self._in_arrays, len(self.firsts)
         if size > known:
-            self._arrays = grown(self._arrays, size)
-            for column, new in enumerate((self.firsts, self.rests, self.lengths)):
-                self._arrays[known:size, column] = new[known:]
+            if size > self._arrays.shape[1]:
+                self._arrays = np.pad(self._arrays, ((0, 0), (0, 2 * size)))
+            for row, new in enumerate((self.firsts, self.rests, self.lengths)):
+                self._arrays[row, known:size] = new[known:]
             self._in_arrays = size
-        firsts, rests, lengths = self._arrays.T
+        firsts, rests, lengths = self._arrays
         return firsts, rests, lengths
 
 

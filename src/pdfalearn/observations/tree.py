@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, WordTree, shortened
 from pdfalearn.budgets import Budget
-from pdfalearn.equivalence import Equivalence, Exact, Relation, checked_keys
+from pdfalearn.equivalence import Relation, checked_keys
 from pdfalearn.errors import ModelError
 from pdfalearn.models import FEW, Interrupts, LanguageModel, QueryCost, check_members
 from pdfalearn.observations.answers import Answers
@@ -94,13 +94,12 @@ class ObservationTree:
         """What the budget still allows."""
         self.counts = self.meter.counts
         """What has been asked."""
-        self.audits = Audits(model, equivalence, self.nodes, self.answers, self.meter)
+        interrupts = interrupts or Interrupts()
+        self.audits = Audits(model, equivalence, self.nodes, self.answers, self.meter, interrupts)
         """What asks for words a second time."""
-        self.asker = Asker(
-            model, self.nodes, self.answers, self.meter, self.audits, interrupts or Interrupts()
-        )
+        self.asker = Asker(model, self.nodes, self.answers, self.meter, self.audits, interrupts)
         self.ask = self.asker.ask
-        """Asks for those of an array of nodes that are not known."""
+        """Asks for those of an array of nodes that are not known: `Asker.ask`, in ``asking.py``."""
         self.classes_of = self.answers.classes_of
         """Returns the classes that distributions are in, below `UNKNOWN` where there is none."""
         # A trace of one class has the number of that class, so that suffixes of at most one symbol
@@ -152,10 +151,13 @@ class ObservationTree:
     # Classes and distributions
 
     def tables(self) -> Iterator[Floats]:
-        """Yield the different distributions in tables that are not large."""
-        size = max(1, _TABLE // (self._symbols + 1))
-        for begin in range(0, self.answers.size, size):
-            yield self.answers.dense(np.arange(begin, min(begin + size, self.answers.size)))
+        """Return the different distributions in tables that are not large."""
+        return self._tables_of(np.arange(self.answers.size))
+
+    def _tables_of(self, numbers: Integers) -> Iterator[Floats]:
+        size = max(1, _TABLE // self.answers.width)
+        for begin in range(0, max(1, len(numbers)), size):
+            yield self.answers.dense(numbers[begin : begin + size])
 
     def rows(self, nodes: NDArray[np.integer]) -> Floats:
         """Return the distributions of nodes that have been asked for, as a table."""
@@ -163,12 +165,9 @@ class ObservationTree:
 
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
-        equivalence = self.equivalence if isinstance(self.equivalence, Equivalence) else Exact()
-        size = max(1, _TABLE // self.answers.width)
         examples = np.unique(self.answers.classes[: self.answers.size], return_index=True)[1]
-        parts = range(0, max(1, len(examples)), size)
-        tables = (self.answers.dense(examples[begin : begin + size]) for begin in parts)
-        return np.concatenate([checked_keys(equivalence, table) for table in tables])
+        tables = self._tables_of(examples)
+        return np.concatenate([checked_keys(self.answers.equivalence, one) for one in tables])
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Integers:
         """Return the class after every node's word and a suffix, asking for those not known."""

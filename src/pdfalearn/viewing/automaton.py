@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import (
-    Distances,
     PrefixDifference,
     WordDifference,
     differences,
@@ -194,24 +193,20 @@ def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:
         _difference_data(one, one.prefix, sides) | {"next": symbol_text(one.symbol)}
         for one in parted.prefixes
     ]
+    bounds = [apart.total_variation_low, apart.total_variation_high]
     return {
-        "distances": _distance_rows(apart),
+        # Names, a figure or two bounds each, and what they mean.
+        "distances": [
+            ("Hellinger", [apart.hellinger], "0: the same words; 1: no word in common"),
+            ("total variation", bounds, "the greatest difference over all sets of words"),
+            ("Bhattacharyya", [finite_or_none(apart.bhattacharyya)], "−ln Σ √(P(w)·Q(w))"),
+            ("L2", [apart.l2], "√(Σ (P(w) − Q(w))²) over words that end"),
+        ],
         "columns": [symbol_text(symbol) for symbol in (a.alphabet.terminal, *a.alphabet)],
         "words": [_difference_data(one, one.word, sides) for one in parted.words],
         "prefixes": prefixes,
         "reason": "The two give every word the same probability." if not apart.hellinger else "",
     }
-
-
-def _distance_rows(apart: Distances) -> list[tuple[str, list[float | None], str]]:
-    """Return names, a figure or two bounds each, and what they mean; None is infinite."""
-    bounds: list[float | None] = [apart.total_variation_low, apart.total_variation_high]
-    return [
-        ("Hellinger", [apart.hellinger], "0: the same words; 1: no word in common"),
-        ("total variation", bounds, "the greatest difference in the probability of a set of words"),
-        ("Bhattacharyya", [finite_or_none(apart.bhattacharyya)], "−ln Σ √(P(w)·Q(w))"),
-        ("L2", [apart.l2], "√(Σ (P(w) − Q(w))²) over words that end"),
-    ]
 
 
 def finite_or_none(value: float) -> float | None:

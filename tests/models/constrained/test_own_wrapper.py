@@ -24,7 +24,7 @@ PARTIAL = random_pdfa(6, 3, zero_probability=0.3, undefined=True, seed=4)
 
 
 class Floor(Wrapper):
-    """Gives everything at least some probability."""
+    """A wrapper that leaves everything at least some probability."""
 
     def __init__(self, model: PDFA | LanguageModel, floor: float) -> None:
         super().__init__(model)

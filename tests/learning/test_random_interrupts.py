@@ -11,9 +11,9 @@ import pytest
 
 @pytest.mark.slow
 def test_ctrl_c_at_random_moments() -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.interrupted_runs"],
+        [sys.executable, "-m", "tests.learning.interrupted_runs"],
         cwd=root,
         capture_output=True,
         text=True,

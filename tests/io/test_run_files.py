@@ -20,9 +20,15 @@ from pdfalearn.errors import InputError
 from pdfalearn.io import check_can_save, load_pdfa, save_tree
 from pdfalearn.results.trees import TreeNode
 from tests.cli.program import run, run_json
-from tests.runs.samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
-from tests.runs.test_values import assert_same
-from tests.test_interruptions import NAMES, Fuse, in_the_callback, in_the_model, partial_results
+from tests.io.run_samples import RUNS, TARGET, Halves, bytes_of, load_bytes, members_of, run_of
+from tests.learning.test_interruptions import (
+    NAMES,
+    Fuse,
+    in_the_callback,
+    in_the_model,
+    partial_results,
+)
+from tests.results.test_values import assert_same
 
 
 @pytest.mark.parametrize("name", RUNS)

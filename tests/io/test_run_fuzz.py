@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdfalearn.errors import FileFormatError, InputError
+from tests.io.run_samples import bytes_of, load_bytes, members_of, run_of
 from tests.io.samples import zipped
 from tests.io.test_fuzz import json_values, mutated, mutations
-from tests.runs.samples import bytes_of, load_bytes, members_of, run_of
 
 Changes = list[tuple[str, float, bytes]]
 

@@ -15,9 +15,9 @@ from pdfalearn import load, save
 from pdfalearn.datasets import figure_3
 from pdfalearn.errors import InputError
 from pdfalearn.files import json_text
+from tests.io.run_samples import bytes_of, complaint_about, members_of, run_of
 from tests.io.samples import zipped
 from tests.io.test_bad_npz import npy, with_central_field
-from tests.runs.samples import bytes_of, complaint_about, members_of, run_of
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ def test_the_summary_names_the_way_out() -> None:
 
 @pytest.mark.slow
 def test_the_progress_line_says_it(folder: Path) -> None:
-    root = str(Path(__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     program = Program("learn", "endless.py:slow", folder=folder, PYTHONPATH=f"{root}/src:{root}",
                       COLUMNS="200")  # fmt: skip
     program.wait_for("no end in sight: see distill")

@@ -13,8 +13,8 @@ import pytest
 
 from pdfalearn import Quantization, Result, learn
 from pdfalearn.errors import InputError
+from tests.io.run_samples import RUNS, TARGET, run_of
 from tests.learners.checks import untimed
-from tests.runs.samples import RUNS, TARGET, run_of
 
 
 def pickled(result: Result) -> Result:
