@@ -18,7 +18,7 @@ from benchmarks.support import in_a_process, peak_gigabytes, print_header, print
 from pdfalearn import Budget, Quantization, RecurrentModel, Result, learn
 from pdfalearn.models import StepNetwork
 from pdfalearn.models._networks import Layers
-from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle
 from pdfalearn.samplers import UniformWords
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def learnt(
 ) -> tuple[Result, float]:
     """Learn a network; return the result and the seconds that it took."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=UniformWords(max_length=10), seed=1)
-    oracle = ChainOracle(StoredAnswersOracle(), pac)
+    oracle = ChainOracle(KnownAnswersOracle(), pac)
     model = RecurrentModel(timed, SYMBOLS, memory=memory)
     started = time.perf_counter()
     budget = Budget(max_states=MOST_STATES)

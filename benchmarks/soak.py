@@ -30,9 +30,9 @@ from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
     ExactOracle,
+    KnownAnswersOracle,
     PACOracle,
     StatePrefixOracle,
-    StoredAnswersOracle,
 )
 from pdfalearn.results import LearningInterrupted
 from pdfalearn.rows import Rows
@@ -88,7 +88,7 @@ def one_run(random: np.random.Generator, folder: Path) -> None:
     )
     oracles: list[EquivalenceOracle] = [
         ExactOracle(target, equivalence=BY),
-        ChainOracle(StoredAnswersOracle(), pac),
+        ChainOracle(KnownAnswersOracle(), pac),
         StatePrefixOracle(walks_per_state=3, walk_length=5, seed=seed),
     ]
     store = None

@@ -30,7 +30,7 @@ from pdfalearn import (
 )
 from pdfalearn.alphabet import Word
 from pdfalearn.datasets import reber
-from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle
 from pdfalearn.samplers import ModelWords
 from pdfalearn.typing import Codes
 
@@ -84,7 +84,7 @@ def padded(codes: list[Codes]) -> tuple[torch.Tensor, torch.Tensor]:
 def learnt_at(kappa: int, model: LanguageModel) -> Result:
     """Learn a model at some κ, testing on words of its own."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=50), seed=1)
-    oracle = ChainOracle(StoredAnswersOracle(), pac)
+    oracle = ChainOracle(KnownAnswersOracle(), pac)
     return learn(
         model, equivalence=Quantization(kappa), oracle=oracle, budget=Budget(max_states=500)
     )

@@ -22,6 +22,18 @@ Floats = NDArray[np.float64]
 Labels = Mapping[str, NDArray[np.bool_]]
 
 
+def add_labels(path: Path, labels: Labels) -> None:
+    """Give the states of a chain in a file more labels."""
+    lines = path.read_text().splitlines()
+    for place, line in enumerate(lines):
+        if line.startswith("state "):
+            state = int(line.split()[1])
+            lines[place] += "".join(
+                f" {name}" for name, has_it in labels.items() if has_it[state : state + 1].any()
+            )
+    path.write_text("\n".join([*lines, ""]))
+
+
 def exact(path: Path, *formulas: str) -> list[Fraction | float]:
     """What Storm computes for the initial state in exact arithmetic on the decimals of a file."""
     storm = need_module("stormpy")

@@ -14,7 +14,7 @@ from benchmarks.distilling.measuring import divergence
 from pdfalearn import PDFA, Budget, LanguageModel, Quantization, Tolerance, learn, simplify
 from pdfalearn.errors import LearningError
 from pdfalearn.learners import ObservationTree, WLStar
-from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle, WeissOracle
+from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle, WeissOracle
 from pdfalearn.samplers import ModelWords
 
 ORDERS = range(9)
@@ -119,7 +119,7 @@ class Limits:
 def learnt(model: LanguageModel, kappa: int, symbols: int) -> PDFA:
     """Return what `learn` has found when the symbols are asked."""
     pac = PACOracle(epsilon=0.01, delta=0.01, sampler=ModelWords(max_length=LONGEST), seed=1)
-    oracle = ChainOracle(StoredAnswersOracle(), pac)
+    oracle = ChainOracle(KnownAnswersOracle(), pac)
     budget = Budget(max_symbols=symbols)
     return learn(model, equivalence=Quantization(kappa), oracle=oracle, budget=budget, audit=0).pdfa
 

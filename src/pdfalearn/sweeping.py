@@ -17,7 +17,7 @@ import numpy as np
 from pdfalearn.budgets import Budget, SharedBudget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import SweepLine, Wanted, show_progress
-from pdfalearn.distilling import HeldOut, Sampling, checked_sampler, estimate_mean
+from pdfalearn.distilling import HeldOut, Sampling, check_sampler
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
 from pdfalearn.errors import InputError
 from pdfalearn.learning import default_oracle, learn
@@ -239,11 +239,10 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
 
     def distance(pdfa: PDFA) -> _Distance:
         measured = held_out.measure(pdfa)
-        losses, infinite = measured.losses, measured.infinite
-        estimate = estimate_mean(losses, held_out.lengths - infinite)
-        share = float(infinite.sum() / held_out.lengths.sum())
-        high = estimate.high + held_out.room
-        return _Distance(estimate.mean, estimate.low, high, share, losses, infinite)
+        mean, low, high = measured.divergence
+        high += held_out.room
+        share, losses, infinite = measured.infinite_share, measured.losses, measured.infinite
+        return _Distance(mean, low, high, share, losses, infinite)
 
     questions = observations.counts.words
     return _Measure(distance, held_out.lengths, held_out.word_count, questions)
@@ -278,7 +277,7 @@ class _Run:
         if not budget.bounds_questions:
             budget = _WORDS_BUDGET
         budget = Budget(budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
-        sampler = checked_sampler(sampler, budget, self._model.cost)
+        sampler = check_sampler(sampler, budget, self._model.cost)
         key = model_key(self._model, self._model_id)
         with (
             Interrupts() as interrupts,

@@ -119,7 +119,10 @@ class Words:
 
     @property
     def ends(self) -> Integers:
-        """The place of each word's last entry if every word has one entry more."""
+        """The place of each word's end where every word of k symbols has k + 1 entries.
+
+        So arrays over all prefixes are laid out, as `visited_states` returns them.
+        """
         return self.offsets[1:] + np.arange(len(self))
 
     @property

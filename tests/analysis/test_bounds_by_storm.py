@@ -84,7 +84,8 @@ def test_bounds_are_those_of_the_interval_engine(seed: int, tmp_path: Path) -> N
         product = storm.Product(pdfa, dfa)
         tables = product.table(boxes.lows), product.table(boxes.highs)
         with (tmp_path / "x.drn").open("wb") as stream:
-            write_intervals(product.pdfa, *tables, stream, product.labels)
+            write_intervals(product.pdfa, *tables, stream)
+        storm.add_labels(tmp_path / "x.drn", product.labels)
         theirs = storm.interval_values(tmp_path / "x.drn", 'P=? [F "yes"]')
         ours = probability_bounds(pdfa, dfa, equivalence=equivalence)
         assert (ours.low, ours.high) == pytest.approx(theirs, abs=1e-8)

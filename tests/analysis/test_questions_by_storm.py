@@ -30,7 +30,8 @@ def test_answers_are_those_of_storm(seed: int, tmp_path: Path) -> None:
             continue
         product = storm.Product(pdfa, dfa)
         with (tmp_path / "x.drn").open("wb") as stream:
-            write_drn(product.pdfa, stream, product.labels)
+            write_drn(product.pdfa, stream)
+        storm.add_labels(tmp_path / "x.drn", product.labels)
         formulas = ['P=? [F "yes"]', f'P=? [F<={STEPS} "yes"]', 'R=? [F "end"]']
         whole, short, steps = map(float, storm.exact(tmp_path / "x.drn", *formulas))
         assert probability(pdfa, dfa) == pytest.approx(whole, abs=1e-9)

@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import Alphabet, Budget, Corpus, Frontier, FunctionModel, distill
 from pdfalearn.datasets import figure_3
-from pdfalearn.distilling.models import checked_sizes
+from pdfalearn.distilling.models import check_sizes
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.samplers import UniformWords
 
@@ -91,4 +91,4 @@ def test_sizes_that_a_frontier_lacks(frontier: Frontier) -> None:
 
 def test_numpy_integers_and_generators_are_sizes() -> None:
     for sizes in [np.array([4, 2, 2]), (size for size in (2, 4)), {2, 4}, range(2, 5, 2)]:
-        assert checked_sizes(sizes) == [2, 4]
+        assert check_sizes(sizes) == [2, 4]

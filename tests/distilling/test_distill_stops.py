@@ -13,7 +13,7 @@ from benchmarks.distilling.black_boxes import BlackBox
 from pdfalearn import Budget, Exact, Frontier, FunctionModel, LanguageModel, distill
 from pdfalearn.alphabet import Symbol
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.distilling.sampling import Sampling, checked_sampler
+from pdfalearn.distilling.sampling import Sampling, check_sampler
 from pdfalearn.errors import InputError
 from pdfalearn.learners import ObservationTree
 from pdfalearn.models import QueryCost, Rows
@@ -99,7 +99,7 @@ def test_a_budget_that_holds_out_too_few_words() -> None:
     [(Budget(max_cost=6000), 40), (Budget(max_cost=60), 20), (Budget(max_seconds=0), 100)],
 )
 def test_where_words_are_cut_without_a_bound_on_symbols(budget: Budget, length: int) -> None:
-    sampler = checked_sampler(None, budget, QueryCost(word=1, symbol=2))
+    sampler = check_sampler(None, budget, QueryCost(word=1, symbol=2))
     assert isinstance(sampler, ModelWords)
     assert sampler.max_length == length
 

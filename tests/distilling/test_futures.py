@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pdfalearn import PDFA
 from pdfalearn.distilling import futures
 from pdfalearn.distilling.futures import (
+    Fit,
     States,
     merge_classes,
     merge_costs,
@@ -109,7 +110,7 @@ def test_many_states_are_thinned_by_visits_and_joined_by_classes() -> None:
     assert three.transitions.tolist() == [[1], [0], [-1]]
 
 
-def test_sizes_come_from_the_largest_to_the_smallest() -> None:
+def test_states_are_merged_down_to_a_size() -> None:
     random = np.random.default_rng(2)
     count = 200
     rows = random.dirichlet(np.ones(3), count)
@@ -117,5 +118,6 @@ def test_sizes_come_from_the_largest_to_the_smallest() -> None:
         random.integers(count, size=(count, 2)), rows, np.ones(count), 0, np.arange(count)
     )
     for tries in (0, 2):
-        found = reduce_states(states, [3, 150, 20], lambda one: (one, 0.0), tries=tries)
-        assert [len(one.rows) for one, _ in found] == [150, 20, 3]
+        for size in (150, 20, 3):
+            found = reduce_states(states, size, lambda one: Fit(one, 0.0), tries=tries)
+            assert len(found.states.rows) == size

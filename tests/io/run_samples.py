@@ -28,7 +28,7 @@ from pdfalearn.datasets import chain, figure_3, random_pdfa
 from pdfalearn.equivalence import Equivalence, Rounded
 from pdfalearn.errors import FileFormatError
 from pdfalearn.models import AutomatonModel
-from pdfalearn.oracles import AllWordsOracle, ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.oracles import AllWordsOracle, ChainOracle, KnownAnswersOracle, PACOracle
 from pdfalearn.results import LearningInterrupted, Progress
 from pdfalearn.samplers import UniformWords
 from tests.learners.tables import need_learner
@@ -53,7 +53,7 @@ class Halves(Equivalence):
 
 def _sampled() -> Result:
     sampling = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(8), seed=0)
-    oracle = ChainOracle(StoredAnswersOracle(), sampling)
+    oracle = ChainOracle(KnownAnswersOracle(), sampling)
     return learn(AutomatonModel(figure_3()), equivalence=Quantization(10), oracle=oracle)
 
 

@@ -112,7 +112,8 @@ def test_intervals(tmp_path: Path) -> None:
     pdfa = figure_3()
     lows, highs = pdfa.probabilities * 0.9, np.minimum(pdfa.probabilities * 1.1, 1)
     with (tmp_path / "x.drn").open("wb") as stream:
-        write_intervals(pdfa, lows, highs, stream, {"last": np.arange(4) == 3})
+        write_intervals(pdfa, lows, highs, stream)
+    storm.add_labels(tmp_path / "x.drn", {"last": np.arange(4) == 3})
     least, greatest = storm.interval_values(tmp_path / "x.drn", 'P=? [F<=2 "end"]')
     assert (least, greatest) == pytest.approx((0.09, 0.11), abs=1e-12)
     least, greatest = storm.interval_values(tmp_path / "x.drn", 'P=? [F<=2 "last"]')

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Quantization, Result, learn
+from pdfalearn import PDFA, FunctionModel, Quantization, Result, learn
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models.batch import Batch
@@ -303,3 +303,21 @@ def test_other_threads_learn_as_well() -> None:
     thread.start()
     thread.join()
     assert [result.pdfa for result in results] == [learn(TARGET).pdfa]
+
+
+def test_ctrl_c_in_an_audit_reaches_the_model_at_once() -> None:
+    asked: set[tuple[Hashable, ...]] = set()
+    went_on = []
+
+    def interrupted(words: list[tuple[Hashable, ...]]) -> list[list[float]]:
+        if asked.issuperset(words):  # only an audit asks again
+            signal.raise_signal(signal.SIGINT)
+            went_on.append(words)
+        asked.update(words)
+        return [[0.2, 0.4, 0.4] for _ in words]
+
+    with pytest.raises(LearningInterrupted) as interrupt:
+        learn(FunctionModel(interrupted, "ab"), equivalence=BY)
+    assert not went_on
+    assert interrupt.value.result is not None
+    assert len(interrupt.value.result.pdfa) == 1

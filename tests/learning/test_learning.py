@@ -171,7 +171,7 @@ def test_other_models_are_sampled_where_no_oracle_is_given() -> None:
     assert result.certificate.kind == "pac"
     assert (details["epsilon"], details["delta"]) == (0.01, 0.01)
     assert details["sampler"] == "uniform words of up to 20 symbols"
-    assert "agrees with all stored answers" in result.certificate.statement
+    assert "agrees with all answers so far" in result.certificate.statement
 
 
 def test_the_seed_chooses_the_words_that_are_sampled() -> None:

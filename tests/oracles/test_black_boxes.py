@@ -11,7 +11,7 @@ from pdfalearn.datasets import combination_lock, random_pdfa, tomita
 from pdfalearn.equivalence.relations import Equivalence
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.models import AutomatonModel
-from pdfalearn.oracles import ChainOracle, PACOracle, StatePrefixOracle, StoredAnswersOracle
+from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle, StatePrefixOracle
 from pdfalearn.samplers import HypothesisWords, Mixture, ModelWords, Sampler, UniformWords
 from tests.learners.checks import assert_is_quotient
 from tests.support import mostly_slow
@@ -60,7 +60,7 @@ def test_shared_distributions_are_learnt_exactly(sampler: Sampler) -> None:
     target = random_pdfa(60, distributions=2, seed=4)
     sampling = PACOracle(epsilon=0.002, delta=0.01, sampler=sampler)
     result = learn(
-        black_box(target), equivalence=BY, oracle=ChainOracle(StoredAnswersOracle(), sampling)
+        black_box(target), equivalence=BY, oracle=ChainOracle(KnownAnswersOracle(), sampling)
     )
     assert_is_quotient(result.pdfa, target, BY)
 
@@ -68,7 +68,7 @@ def test_shared_distributions_are_learnt_exactly(sampler: Sampler) -> None:
 def test_undefined_words_are_learnt_exactly() -> None:
     target = random_pdfa(40, 3, distributions=2, zero_probability=0.4, undefined=True, seed=4)
     walks = StatePrefixOracle(walks_per_state=40, walk_length=12)
-    oracle = ChainOracle(StoredAnswersOracle(), walks)
+    oracle = ChainOracle(KnownAnswersOracle(), walks)
     result = learn(AutomatonModel(target), equivalence=BY, oracle=oracle)
     assert_is_quotient(result.pdfa, target, BY)
     assert result.pdfa.transitions.min() == -1

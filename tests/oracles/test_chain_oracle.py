@@ -16,8 +16,8 @@ from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
     ExactOracle,
+    KnownAnswersOracle,
     PACOracle,
-    StoredAnswersOracle,
 )
 from pdfalearn.samplers import UniformWords
 from pdfalearn.words import Words
@@ -44,7 +44,7 @@ class Counting:
 def test_a_chain_asks_the_cheap_ones_first() -> None:
     target = random_pdfa(30, distributions=2, seed=1)
     equivalence = Quantization(1000)
-    stored, words = Counting(StoredAnswersOracle()), Counting(AllWordsOracle(4))
+    stored, words = Counting(KnownAnswersOracle()), Counting(AllWordsOracle(4))
     exact = Counting(ExactOracle(target, equivalence=equivalence))
     result = learn(
         AutomatonModel(target), equivalence=equivalence, oracle=ChainOracle(stored, words, exact)
@@ -53,12 +53,12 @@ def test_a_chain_asks_the_cheap_ones_first() -> None:
     assert stored.queries > words.queries >= exact.queries >= 1
     assert_is_quotient(result.pdfa, target, equivalence)
     assert result.certificate.kind == "exact"
-    assert result.certificate.statement.startswith("equivalent to the target; agrees with all sto")
+    assert result.certificate.statement.startswith("equivalent to the target; agrees with all ans")
 
 
 def test_a_chain_says_what_its_members_say() -> None:
     sampling = PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6))
-    oracle = ChainOracle(StoredAnswersOracle(), AllWordsOracle(3), sampling)
+    oracle = ChainOracle(KnownAnswersOracle(), AllWordsOracle(3), sampling)
     certificate = learn(figure_3(), equivalence=BY, oracle=oracle).certificate
     assert certificate.kind == "pac"
     assert certificate.details["epsilon"] == 0.05
@@ -74,7 +74,7 @@ def test_bad_chains_are_refused() -> None:
         ChainOracle()
 
 
-@pytest.mark.parametrize("member", ["exact", None, StoredAnswersOracle().certificate])
+@pytest.mark.parametrize("member", ["exact", None, KnownAnswersOracle().certificate])
 def test_members_have_to_be_oracles(member: EquivalenceOracle) -> None:
     with pytest.raises(InputError, match="is not an equivalence oracle"):
-        ChainOracle(StoredAnswersOracle(), member)
+        ChainOracle(KnownAnswersOracle(), member)

@@ -16,9 +16,9 @@ from pdfalearn.oracles import (
     AllWordsOracle,
     ChainOracle,
     EquivalenceOracle,
+    KnownAnswersOracle,
     PACOracle,
     StatePrefixOracle,
-    StoredAnswersOracle,
     WeissOracle,
 )
 from pdfalearn.samplers import UniformWords
@@ -32,8 +32,8 @@ NOTHING = "nothing is known: no query has passed"
 MAKERS: list[Callable[[], EquivalenceOracle]] = [
     lambda: AllWordsOracle(6),
     lambda: StatePrefixOracle(walks_per_state=5, walk_length=4),
-    StoredAnswersOracle,
-    lambda: ChainOracle(StoredAnswersOracle(), AllWordsOracle(3)),
+    KnownAnswersOracle,
+    lambda: ChainOracle(KnownAnswersOracle(), AllWordsOracle(3)),
     lambda: PACOracle(epsilon=0.05, delta=0.1, sampler=UniformWords(6)),
     lambda: WeissOracle(attempts=40, max_length=6),
 ]

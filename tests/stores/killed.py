@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn import FunctionModel, Quantization, learn, save
 from pdfalearn.datasets import random_pdfa
-from pdfalearn.oracles import ChainOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle
 from pdfalearn.samplers import UniformWords
 
 TARGET = random_pdfa(1500, 3, distributions=40, seed=7)
@@ -28,7 +28,7 @@ def main(store: str, log: str, output: str) -> None:
 
     sampler = UniformWords(max_length=12)
     oracle = ChainOracle(
-        StoredAnswersOracle(), PACOracle(epsilon=0.05, delta=0.05, sampler=sampler, seed=3)
+        KnownAnswersOracle(), PACOracle(epsilon=0.05, delta=0.05, sampler=sampler, seed=3)
     )
     model = FunctionModel(slow, TARGET.alphabet)
     result = learn(

@@ -21,7 +21,7 @@ from pdfalearn.errors import InputError, ModelError, StoreError
 from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
-from pdfalearn.oracles import ChainOracle, ExactOracle, PACOracle, StoredAnswersOracle
+from pdfalearn.oracles import ChainOracle, ExactOracle, KnownAnswersOracle, PACOracle
 from pdfalearn.results import LearningInterrupted
 from pdfalearn.rows import Rows
 from pdfalearn.samplers import UniformWords
@@ -194,7 +194,7 @@ def test_failures_at_any_call_change_nothing(
         watched = WatchedModel(model, capacity=capacity, cost=COSTS[prefixes_free])
         sampler = UniformWords(max_length=8)
         oracle = ChainOracle(
-            StoredAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
+            KnownAnswersOracle(), PACOracle(epsilon=0.1, delta=0.1, sampler=sampler, seed=2)
         )
         equivalence = Quantization(20)
         return learn(

@@ -119,7 +119,7 @@ class Chosen(SimpleNamespace):
             sampler = self._make_test_sampler(model, length)
             shares = {"epsilon": EPSILON, "delta": DELTA} | self.collect_given(("epsilon", "delta"))
             make = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
-        return lambda _relation: oracles.ChainOracle(oracles.StoredAnswersOracle(), make())
+        return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make())
 
     def _make_test_sampler(self, model: Model, length: int) -> Sampler:
         """Mix the samplers; without any, the one that the default oracle has."""

@@ -6,11 +6,10 @@ from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
     from pdfalearn.distilling.estimates import HeldOut as HeldOut
-    from pdfalearn.distilling.estimates import estimate_mean as estimate_mean
     from pdfalearn.distilling.fitting import refit as refit
     from pdfalearn.distilling.models import distill as distill
     from pdfalearn.distilling.sampling import Sampling as Sampling
-    from pdfalearn.distilling.sampling import checked_sampler as checked_sampler
+    from pdfalearn.distilling.sampling import check_sampler as check_sampler
     from pdfalearn.distilling.simplifying import simplify as simplify
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -6,11 +6,10 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.distilling.machines import Machine, take_states
 from pdfalearn.typing import Floats, Integers
 
 # Contexts have at most this many symbols, and the mark of the beginning.
@@ -22,27 +21,19 @@ _PRIOR_WEIGHT = 0.2
 class _Level(NamedTuple):
     """Contexts of one length; numbers are those among all contexts."""
 
+    # The context of every node, counted from the first of this length; -1 if it has none.
     of_nodes: Integers
-    """The context of every node, counted from the first of this length; -1 if it has none."""
+    # Of each context, the one without its first symbol.
     parents: Integers
-    """Of each context, the one without its first symbol."""
+    # Of each, the one without its last symbol; -1 for the mark of the beginning.
     prefixes: Integers
-    """Of each, the one without its last symbol; -1 for the mark of the beginning."""
     last_symbols: Integers
+    # What the answers gain in nats by the means of these contexts over those one shorter.
     gains: Floats
-    """What the answers gain in nats by the means of these contexts over those one shorter."""
 
 
 class Contexts:
-    """The last symbols of words, with a mark for the beginning, the most useful ones first.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    most : int
-        How many contexts automata may have.
-    """
+    """The last symbols of words, with a mark for the beginning, the ``most`` useful ones first."""
 
     def __init__(self, evidence: Evidence, most: int) -> None:
         self._evidence = evidence
@@ -63,16 +54,20 @@ class Contexts:
         numbers = np.full(len(self._parents) + 1, -1)
         numbers[chosen] = np.arange(len(chosen))
         parents, prefixes = numbers[self._parents[chosen]], numbers[self._prefixes[chosen]]
-        transitions = _find_transitions(
-            parents, prefixes, self._last_symbols[chosen], self._evidence.width
-        )
+        lasts = self._last_symbols[chosen]
+        transitions = np.zeros((len(chosen), self._evidence.width), dtype=np.int32)
+        by_prefix = np.argsort(prefixes, kind="stable")
+        begins = np.searchsorted(prefixes[by_prefix], np.arange(len(chosen) + 1)).tolist()
+        for context, parent in enumerate(parents.tolist()):
+            if context:
+                transitions[context] = transitions[parent]
+            longer = by_prefix[begins[context] : begins[context + 1]]
+            transitions[context, lasts[longer]] = longer
         rows = self._rows(chosen, parents)
         # The mark of the beginning comes first: it is the second of the order.
         first = int(numbers[self._order[1]]) if len(chosen) > 1 else 0
         order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
-        places = np.empty(len(chosen), dtype=np.int32)
-        places[order] = np.arange(len(chosen), dtype=np.int32)
-        return Machine(places[transitions[order]], rows[order], rows[order])
+        return take_states(Machine(transitions, rows, rows), order)
 
     def _rows(self, chosen: Integers, parents: Integers) -> Floats:
         """Return the means of answers in contexts, drawn to those of contexts one shorter."""
@@ -130,24 +125,14 @@ def _compute_gains(sums: Table, above: Table, places: Integers) -> Floats:
     weights_above = np.asarray(above.sum(axis=1))[places]
     if isinstance(sums, csr_array) and isinstance(above, csr_array):
         owners = np.repeat(np.arange(len(places)), np.diff(sums.indptr))
-        before = _look_up(above, places[owners], sums.indices)
+        above.sort_indices()  # so that entries are found by bisection
+        before = above[places[owners], sums.indices]
         logs = np.log(sums.data / weights[owners] * weights_above[owners] / before)
         return np.bincount(owners, sums.data * logs, len(places)).astype(np.float64)
     dense, shorter = np.asarray(sums), np.asarray(above)[places]
     ratios = np.where(dense > 0, dense, 1.0) / np.where(dense > 0, shorter, 1.0)
     ratios *= (weights_above / weights)[:, None]
     return np.asarray((dense * np.log(ratios)).sum(axis=1))
-
-
-def _look_up(
-    table: csr_array[np.float64], rows: NDArray[np.integer], columns: NDArray[np.integer]
-) -> Floats:
-    """Return entries of a sparse table that are there."""
-    table.sort_indices()
-    owners = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    keys = owners * table.shape[1] + table.indices
-    wanted = rows.astype(np.int64) * table.shape[1] + columns
-    return np.asarray(table.data[np.searchsorted(keys, wanted)])
 
 
 def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, most: int) -> Integers:
@@ -179,16 +164,3 @@ def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, mos
                 for child in children[begins[top] : begins[top + 1]]:
                     heapq.heappush(heap, (costs[child], child))
     return np.array(order)
-
-
-def _find_transitions(parents: Integers, prefixes: Integers, lasts: Integers, width: int) -> States:
-    """Lead every context and symbol to the longest suffix that is a context."""
-    transitions = np.zeros((len(parents), width), dtype=np.int32)
-    by_prefix = np.argsort(prefixes, kind="stable")
-    begins = np.searchsorted(prefixes[by_prefix], np.arange(len(parents) + 1)).tolist()
-    for context, parent in enumerate(parents.tolist()):
-        if context:
-            transitions[context] = transitions[parent]
-        longer = by_prefix[begins[context] : begins[context + 1]]
-        transitions[context, lasts[longer]] = longer
-    return transitions

@@ -47,30 +47,24 @@ class Interval(NamedTuple):
 class Measured(NamedTuple):
     """The measures of an automaton on held-out words."""
 
+    # For every word, the sum of its finite divergences.
     losses: Floats
-    """For every word, the sum of its finite divergences."""
+    # For every word, how many are infinite.
     infinite: Floats
-    """For every word, how many are infinite."""
     l1: float
     word_error_rate: float
+    # The mean of -Σ D·ln row over the positions where that is finite.
     cross_entropy: float
-    """The mean of -Σ D·ln row over the positions where that is finite."""
+    # The mean of the finite divergences.
+    divergence: Interval
+    infinite_share: float
 
 
 class HeldOut:
-    """Words that nothing was learnt from.
-
-    Parameters
-    ----------
-    positions : Positions
-        Their prefixes.
-    observations : ObservationTree
-        The answers.
-    """
+    """Words that nothing was learnt from."""
 
     def __init__(self, positions: Positions, observations: ObservationTree) -> None:
-        weights = np.bincount(positions.nodes, minlength=observations.nodes.size).astype(np.float64)
-        evidence, nodes = make_evidence(observations, weights)
+        evidence, nodes = make_evidence(observations, positions.count_passes(observations))
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._evidence = evidence
@@ -78,16 +72,15 @@ class HeldOut:
         self._words = positions.words
         self.word_count = positions.word_count
         lengths = np.bincount(positions.words, minlength=positions.word_count)
+        # How many positions every word has.
         self.lengths: Floats = lengths.astype(np.float64)
-        """How many positions every word has."""
+        # The mean entropy of the model's answers.
         self.entropy = -float(evidence.negative_entropies[self._nodes].mean())
-        """The mean entropy of the model's answers."""
         mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
+        # What one more word would add to a mean, with the loss of an automaton of a single state. A
+        # word on which an automaton is lost may be too rare to be among the held-out ones.
         self.room = max(0.0, single) / max(1, self.word_count)
-        """What one more word would add to a mean, with the loss of an automaton of a single state.
-
-        A word on which an automaton is lost may be too rare to be among the held-out ones."""
 
     def measure(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
@@ -100,14 +93,17 @@ class HeldOut:
         divergences = np.where(is_finite, divergences, 0.0)
         weights = evidence.weights
         finite = float(weights[is_finite].sum())
-        losses = np.bincount(self._words, divergences[self._nodes], self.word_count)
-        infinite = np.bincount(self._words[~is_finite[self._nodes]], minlength=self.word_count)
+        losses = np.bincount(self._words, divergences[self._nodes], self.word_count).astype(float)
+        cut_off = self._words[~is_finite[self._nodes]]
+        infinite = np.bincount(cut_off, minlength=self.word_count).astype(np.float64)
         return Measured(
-            losses.astype(np.float64),
-            infinite.astype(np.float64),
+            losses,
+            infinite,
             float(weights @ distances / evidence.total),
             float(weights @ is_wrong / evidence.total),
             float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
+            estimate_mean(losses, self.lengths - infinite),
+            float(infinite.sum() / self.lengths.sum()),
         )
 
 
@@ -161,7 +157,6 @@ def make_frontier(
     evidence: Evidence,
     nodes: Nodes,
     sampling: Sampling,
-    seed: int,
     *,
     is_interrupted: bool,
 ) -> Frontier:
@@ -171,24 +166,30 @@ def make_frontier(
     """
     observations = sampling.observations
     held_out = HeldOut(sampling.held_out, observations)
-    drawn = np.bincount(sampling.training.nodes, minlength=observations.nodes.size)[nodes].astype(
-        float
-    )
+    drawn = sampling.training.count_passes(observations)[nodes]
     chosen = _leave_out_beaten(fits)
     pdfas = [make_pdfa(fit, evidence, observations.alphabet) for fit in chosen]
     measured = [held_out.measure(pdfa) for pdfa in pdfas]
     losses = np.array([comparable(each.losses, each.infinite) for each in measured])
     kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
-    points = [
-        _make_point(
-            pdfas[place],
-            chosen[place],
-            measured[place],
-            held_out,
-            held_out.room + rare_loss(chosen[place], evidence, drawn),
+    points = []
+    for place in kept:
+        pdfa, fit, (mean, low, high) = pdfas[place], chosen[place], measured[place].divergence
+        unseen = held_out.room + rare_loss(fit, evidence, drawn)
+        points.append(
+            Point(
+                states=len(pdfa),
+                pdfa=pdfa,
+                divergence=mean,
+                low=low,
+                high=high + unseen,
+                infinite_share=measured[place].infinite_share,
+                l1=measured[place].l1,
+                word_error_rate=measured[place].word_error_rate,
+                perplexity=float(np.exp(measured[place].cross_entropy)),
+                training_divergence=max(0.0, fit.loss),
+            )
         )
-        for place in kept
-    ]
     frontier = Frontier(
         points=tuple(points),
         sizes=tuple(sorted(fits)),
@@ -198,70 +199,34 @@ def make_frontier(
         kept_infinite=np.array([measured[place].infinite for place in kept]),
         kept_lengths=held_out.lengths,
     )
-    certificate = _certify(frontier, sampling, seed, is_interrupted=is_interrupted)
+    certificate = _certify(frontier, sampling, is_interrupted=is_interrupted)
     return replace(frontier, certificate=certificate)
 
 
 def _leave_out_beaten(fits: Mapping[int, Fit]) -> list[Fit]:
     """Return one automaton for each number of states, without those that a smaller one beats."""
-    by_size: dict[int, Fit] = {}
-    for fit in fits.values():
-        size = len(fit.machine.rows)
-        if size not in by_size or fit.loss < by_size[size].loss:
-            by_size[size] = fit
     chosen: list[Fit] = []
-    for size in sorted(by_size):
-        if not chosen or by_size[size].loss < chosen[-1].loss - NOTHING:
-            chosen.append(by_size[size])
+    for fit in sorted(fits.values(), key=lambda fit: (len(fit.machine.rows), fit.loss)):
+        if not chosen or fit.loss < chosen[-1].loss - NOTHING:
+            chosen.append(fit)
     return chosen
-
-
-def _make_point(
-    pdfa: PDFA, fit: Fit, measured: Measured, held_out: HeldOut, unseen: float
-) -> Point:
-    divergence = estimate_mean(measured.losses, held_out.lengths - measured.infinite)
-    return Point(
-        states=len(pdfa),
-        pdfa=pdfa,
-        divergence=divergence.mean,
-        low=divergence.low,
-        high=divergence.high + unseen,
-        infinite_share=float(measured.infinite.sum() / held_out.lengths.sum()),
-        l1=measured.l1,
-        word_error_rate=measured.word_error_rate,
-        perplexity=float(np.exp(measured.cross_entropy)),
-        training_divergence=max(0.0, fit.loss),
-    )
 
 
 def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
     """Return by how much words that are too rare to be drawn may raise the loss.
 
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        What the model answered, also where it was asked because automata were blind there.
-    drawn : array of float
-        How many of the drawn words pass every node.
+    ``drawn`` says how many of the drawn words pass every node: none those that were asked because
+    automata were blind there.
     """
-    rare = ((drawn == 0) & (fit.states >= 0)).nonzero()[0]
-    answers, logs = evidence.answers[rare], fit.logs
-    groups = csr_array(
-        (evidence.weights[rare], (fit.states[rare], np.arange(len(rare)))),
-        shape=(len(fit.logs), len(rare)),
-    )
-    sums = groups @ answers
-    crossed = (sums.multiply(logs) if isinstance(sums, csr_array) else sums * logs).sum()
-    weights = evidence.weights[rare]
-    more = weights @ evidence.negative_entropies[rare] - crossed - weights.sum() * fit.loss
+    is_rare = (drawn == 0) & (fit.states >= 0)
+    sums = evidence.sum_answers(np.where(is_rare, fit.states, -1), len(fit.logs))
+    crossed = (sums.multiply(fit.logs) if isinstance(sums, csr_array) else sums * fit.logs).sum()
+    weights = evidence.weights[is_rare]
+    more = weights @ evidence.negative_entropies[is_rare] - crossed - weights.sum() * fit.loss
     return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 
-def _certify(
-    frontier: Frontier, sampling: Sampling, seed: int, *, is_interrupted: bool
-) -> Certificate:
+def _certify(frontier: Frontier, sampling: Sampling, *, is_interrupted: bool) -> Certificate:
     best = frontier.point(len(frontier.best))
     held_out, observations = sampling.held_out, sampling.observations
     counts, name = observations.counts, sampling.sampler.name
@@ -302,7 +267,7 @@ def _certify(
         "interval": [best.low, best.high],
         "infinite_share": best.infinite_share,
         "knee": frontier.knee,
-        "seed": seed,
+        "seed": sampling.seed,
         "interrupted": is_interrupted,
     }
     if counts.outside_known:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from pdfalearn.typing import Floats, Integers, Singles
 
@@ -20,14 +20,14 @@ class Step(NamedTuple):
 
     above: slice
     below: slice
+    # The parent of every node below, counted from the first above.
     parents: Integers
-    """The parent of every node below, counted from the first above."""
+    # The matrix that sums up children by their parent; None if none has more than one.
     sums: csr_array[np.float32] | None
-    """The matrix that sums up children by their parent; None if none has more than one."""
+    # The last symbols of the nodes below.
     symbols: Integers
-    """The last symbols of the nodes below."""
+    # Which nodes below have the same last symbol: from where to where, and the symbol.
     runs: list[tuple[int, int, int]]
-    """Which nodes below have the same last symbol: from where to where, and the symbol."""
 
 
 class Evidence:
@@ -35,21 +35,10 @@ class Evidence:
 
     Nodes are ordered by length, and within a length by their last symbol. Node 0 is the empty word.
 
-    Parameters
-    ----------
-    parents, symbols : array of int
-        Of every node but the first, the node one symbol shorter and the last symbol.
-    weights : array of float
-        How many words pass through every node.
-    answers : array or csr_array of float, shape (nodes, symbols + 1)
-        What follows each node, the terminal's probability first: a model's answers, say.
-    codes : array of int, optional
-        Which symbols of the alphabet these are, if not all of them.
-
-    Notes
-    -----
-    A value: where it comes from, answers of a model or counts of words, does not matter to what is
-    done with it.
+    ``parents`` and ``symbols`` are, of every node but the first, the node one symbol shorter and
+    the last symbol; ``answers`` what follows each node, the terminal's probability first; ``codes``
+    which symbols of the alphabet these are, if not all of them. Whether answers come from a model
+    or from counts of words does not matter to what is done with them.
     """
 
     def __init__(
@@ -60,27 +49,24 @@ class Evidence:
         answers: Table,
         codes: Integers | None = None,
     ) -> None:
+        # How many nodes and symbols there are.
         self.size, self.width = len(parents), int(answers.shape[1]) - 1
-        """How many nodes and symbols there are."""
         self.codes = np.arange(self.width) if codes is None else codes
         order, self.levels = _sort_by_length(parents, symbols)
         places = np.empty(len(order), dtype=np.int64)
         places[order] = np.arange(len(order))
+        # The number of every node as it was given.
         self.order = order
-        """The number of every node as it was given."""
         self.parents = places[parents[order]]
         self.symbols = symbols[order]
         self.weights = weights[order]
         self.total = float(self.weights.sum())
         self.answers = answers[order]
-        logs = self.answers
-        if isinstance(logs, csr_array):
-            logs = logs.copy()
-            logs.data = xlogx(logs.data)
-        else:
-            logs = xlogx(logs)
+        logs = self.answers.copy()
+        values = logs.data if isinstance(logs, csr_array) else logs
+        values[:] = xlogx(values)
+        # Σ D·log D of every answer.
         self.negative_entropies: Floats = np.asarray(logs.sum(axis=1))
-        """Σ D·log D of every answer."""
 
     @cached_property
     def steps(self) -> list[Step]:
@@ -88,14 +74,11 @@ class Evidence:
         steps = []
         for above, below in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             symbols, parents = self.symbols[below], self.parents[below] - above.start
-            count = len(symbols)
-            borders = [*np.flatnonzero(np.diff(symbols, prepend=-1)).tolist(), count]
-            runs = [(begin, end, int(symbols[begin])) for begin, end in pairwise(borders)]
-            sums = None
+            count, sums = len(symbols), None
             if len(np.unique(parents)) < count:
                 ones, shape = np.ones(count, dtype=np.float32), (above.stop - above.start, count)
                 sums = csr_array((ones, (parents, np.arange(count))), shape=shape)
-            steps.append(Step(above, below, parents, sums, symbols, runs))
+            steps.append(Step(above, below, parents, sums, symbols, find_runs(symbols)))
         return steps
 
     @cached_property
@@ -119,10 +102,9 @@ class Evidence:
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
         sums = self.sum_answers(groups, count)
-        dense = sums.toarray() if isinstance(sums, csr_array) else sums
         known = groups >= 0
         weights = np.bincount(groups[known], self.weights[known], count)
-        return np.asarray(dense), weights.astype(np.float64)
+        return make_dense(sums), weights.astype(np.float64)
 
     def sum_answers(self, groups: NDArray[np.integer], count: int) -> Table:
         """Return the weighted sums of answers by group, sparse where answers are."""
@@ -131,6 +113,17 @@ class Evidence:
         choice = csr_array((self.weights[known], places), shape=(count, self.size))
         sums = choice @ self.answers
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
+
+
+def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDArray[Any]:
+    """Return a table as a plain array."""
+    return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+def find_runs(values: Integers) -> list[tuple[int, int, int]]:
+    """Return where runs of equal values begin and end, and the value."""
+    borders = [*np.flatnonzero(np.diff(values, prepend=-1)).tolist(), len(values)]
+    return [(begin, end, int(values[begin])) for begin, end in pairwise(borders)]
 
 
 def xlogx(values: Floats) -> Floats:

@@ -11,12 +11,12 @@ from pdfalearn.alphabet import Word, shortened
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa
+from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa, take_states
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.sampling import (
     Sampling,
-    checked_budget,
-    checked_sampler,
+    check_budget,
+    check_sampler,
     make_evidence,
 )
 from pdfalearn.equivalence import Exact
@@ -25,7 +25,7 @@ from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.samplers import Sampler
-from pdfalearn.words import Words, visited_states
+from pdfalearn.words import visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
 # Tables of at most this many columns are dense.
@@ -73,17 +73,12 @@ def refit(
     """
     pdfa = checked_pdfa(pdfa, "pdfa")
     seed = checked_integer(seed, "seed", 0)
-    if isinstance(source, PDFA | LanguageModel):
-        evidence = _answers(pdfa, source, budget, sampler, seed)
-        is_model = True
+    if is_model := isinstance(source, PDFA | LanguageModel):
+        evidence = _ask_evidence(pdfa, source, budget, sampler, seed)
     else:
-        evidence, is_model = _counts(pdfa, source), False
-    machine = _machine(pdfa, complete=transitions)
-    result = (
-        polish(machine, evidence, within=is_model)
-        if transitions
-        else fit_rows(machine, evidence, within=is_model)
-    )
+        evidence = _count_evidence(pdfa, source)
+    fit = polish if transitions else fit_rows
+    result = fit(_make_machine(pdfa, complete=transitions), evidence, within=is_model)
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
     if lost.any():
         symbol = pdfa.alphabet.symbols[int(lost.any(axis=0).argmax())]
@@ -93,16 +88,17 @@ def refit(
     return make_pdfa(result, evidence, pdfa.alphabet)
 
 
-def _machine(pdfa: PDFA, *, complete: bool) -> Machine:
+def _make_machine(pdfa: PDFA, *, complete: bool) -> Machine:
     """Return an automaton with its initial state first; without undefined transitions if asked."""
     order = np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
-    places = np.full(len(pdfa) + 1, 0 if complete else -1, dtype=np.int32)
-    places[order] = np.arange(len(pdfa), dtype=np.int32)
-    rows = pdfa.probabilities[order]
-    return Machine(places[pdfa.transitions[order]], rows, rows)
+    rows = pdfa.probabilities
+    machine = take_states(Machine(pdfa.transitions, rows, rows), order)
+    if complete:
+        machine = machine._replace(transitions=np.maximum(machine.transitions, 0))
+    return machine
 
 
-def _answers(
+def _ask_evidence(
     pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: Sampler | None, seed: int
 ) -> Evidence:
     model = as_model(source)
@@ -111,8 +107,8 @@ def _answers(
             f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
             f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
-    bounded = checked_budget(budget, model.cost, "draw any words")
-    sampler = checked_sampler(sampler, bounded, model.cost)
+    check_budget(budget, model.cost, "draw any words")
+    sampler = check_sampler(sampler, budget, model.cost)
     with ObservationTree(model, Exact(), budget) as observations:
         sampling = Sampling(observations, sampler, seed, held_out=0)
         sampling.draw_until(1.0)
@@ -121,13 +117,10 @@ def _answers(
                 "the budget ended before a word was drawn; give a larger budget, or ModelWords of "
                 "a smaller max_length"
             )
-        nodes = sampling.training.nodes
-        weights = np.bincount(nodes, minlength=observations.nodes.size).astype(float)
-        evidence, _ = make_evidence(observations, weights)
-    return evidence
+        return make_evidence(observations, sampling.training.count_passes(observations))[0]
 
 
-def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
+def _count_evidence(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
     """Take what follows in words as the answers; only the empty prefix is shared by them."""
     batch = pdfa.alphabet.encode_words(words)
     if not len(batch):
@@ -137,11 +130,7 @@ def _counts(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
         codes = list(batch)[int((ends < 0).argmax())]
         word = shortened(pdfa.alphabet.decode(codes))
         raise InputError(f"the word {word} is undefined in the automaton; leave it out")
-    return _chains(batch, len(pdfa.alphabet) + 1)
-
-
-def _chains(batch: Words, width: int) -> Evidence:
-    count = len(batch.symbols) + 1
+    count, width = len(batch.symbols) + 1, len(pdfa.alphabet) + 1
     is_first = np.zeros(count, dtype=bool)
     is_first[batch.offsets[:-1][batch.lengths > 0] + 1] = True
     parents = np.where(is_first, 0, np.maximum(np.arange(count) - 1, 0))

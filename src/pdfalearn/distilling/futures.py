@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from pdfalearn.distilling.polishing import choose_merges
 from pdfalearn.typing import Floats, Integers
 
 Numbers = NDArray[np.floating[Any]]
@@ -17,10 +18,10 @@ Numbers = NDArray[np.floating[Any]]
 _SWEEPS = 6
 # The share of states that are merged at once where there are many.
 _BATCH = 0.15
+# At most this many states are merged one at a time.
 FEW = 32
-"""At most this many states are merged one at a time."""
+# Of more states than these the least visited ones are merged first, by their rows alone.
 MOST_COMPARED = 2_000
-"""Of more states than these the least visited ones are merged first, by their rows alone."""
 _MOST_CELLS = 2**18
 # More states than these are compared in single precision.
 _MOST_DOUBLE = 512
@@ -33,69 +34,81 @@ _LEAST = 1e-300
 class States(NamedTuple):
     """The states of an automaton; -1 is an undefined transition."""
 
+    # Shape (states, symbols).
     transitions: Integers
-    """Shape (states, symbols)."""
+    # Their distributions, the terminal first.
     rows: Floats
-    """Their distributions, the terminal first."""
+    # The share of positions in each state; they need not sum to 1.
     visits: Floats
-    """The share of positions in each state; they need not sum to 1."""
     initial: int
+    # For every state of the automaton that was begun with, the state that stands for it now.
     origins: Integers
-    """For every state of the automaton that was begun with, the state that stands for it now."""
 
 
-Refit = Callable[[States], tuple[States, float]]
-"""Computes rows, visits and missing transitions anew; also returns the loss."""
+class Fit(NamedTuple):
+    """An automaton that stands for another one, and what it loses per symbol."""
+
+    states: States
+    loss: float
 
 
 def reduce_states(
-    states: States, sizes: Iterable[int], refit: Refit, *, tries: int = 8
-) -> Iterator[tuple[States, float]]:
-    """Merge states until each of some sizes is reached, from the largest to the smallest.
+    states: States, size: int, refit: Callable[[States], Fit], *, tries: int = 8
+) -> Fit:
+    """Merge states until there are at most ``size``, with a refit after every merge or batch.
 
-    Parameters
-    ----------
-    states : States
-        The automaton to begin with.
-    sizes : iterable of int
-        The wanted numbers of states, at least 1.
-    refit : callable
-        Called with the states after each merge, or batch of merges: returns them with rows and
-        visits that are right for the source, missing transitions filled in, and the loss.
-    tries : int
-        How many of the cheapest merges are tried where states are merged one at a time (32 and
-        fewer); the one with the least loss is kept. 0 merges in batches to the end.
-
-    Yields
-    ------
-    States, float
-        What has at most the wanted number of states, and its loss.
+    ``refit`` computes rows, visits and missing transitions anew, and the loss. At most 32 states
+    are merged one at a time: the best of some ``tries``; 0 merges in batches to the end.
     """
-    states, loss = refit(states)
-    for size in sorted(sizes, reverse=True):
-        while len(states.rows) > size:
-            states, loss = _smaller(states, size, refit, tries)
-        yield states, loss
+    fit = refit(states)
+    while (count := len(fit.states.rows)) > size:
+        states = fit.states
+        if count > MOST_COMPARED:
+            fit = refit(merge_rare_states(states, max(size, MOST_COMPARED)))
+            continue
+        costs = merge_costs(states)
+        if count > FEW or not tries:
+            most = min(max(1, int(count * _BATCH)), count - size)
+            fit = refit(merge_states(states, *choose_merges(costs, most)))
+        else:
+            order = np.argsort(costs, axis=None)[: min(tries, count * (count - 1))]
+            merges = (np.divmod(place[None], count) for place in order)
+            trials = [refit(merge_states(states, *merge)) for merge in merges]
+            fit = min(trials, key=lambda trial: trial.loss)
+    return fit
 
 
-def _smaller(states: States, size: int, refit: Refit, tries: int) -> tuple[States, float]:
-    """Merge the cheapest states: a batch of many, or the best of some tries."""
-    count = len(states.rows)
-    if count > MOST_COMPARED:
-        return refit(merge_rare_states(states, max(size, MOST_COMPARED)))
-    costs = merge_costs(states)
-    if count > FEW or not tries:
-        most = min(max(1, int(count * _BATCH)), count - size)
-        return refit(merge_states(states, *cheapest(costs, most)))
-    order = np.argsort(costs, axis=None)[: min(tries, count * (count - 1))]
-    trials = [refit(merge_states(states, *np.divmod(place[None], count))) for place in order]
-    return min(trials, key=lambda trial: trial[1])
+def future_costs(
+    local: Numbers, lefts: NDArray[np.integer], rows: Numbers, rights: Integers, sweeps: int
+) -> Numbers:
+    """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)), some symbols ahead.
+
+    ``lefts`` and ``rights`` are the transitions of p and q. Where q has none, it would take p's,
+    and nothing more is lost. A last row and column of 0 stand for undefined states.
+    """
+    costs = np.zeros((len(lefts) + 1, len(rights) + 1), local.dtype)
+    costs[:-1, :-1] = local
+    for _ in range(sweeps):
+        following = local.copy()
+        # Parts of the left states keep what is gathered at once within the cache.
+        for begin in range(0, len(lefts), _PART):
+            chosen = slice(begin, begin + _PART)
+            for symbol in range(lefts.shape[1]):
+                found = costs[lefts[chosen, symbol]].take(rights[:, symbol], axis=1)
+                found *= rows[chosen, symbol + 1, None]
+                following[chosen] += found
+        costs[:-1, :-1] = following
+    return costs
 
 
-def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
-    """Return for all pairs KL(row p ‖ the row of p and q merged, weighted by their visits)."""
+def merge_costs(states: States) -> Numbers:
+    """Estimate what is lost if all that enters p is led to q, for all p and q."""
+    kind = np.float32 if len(states.rows) > _MOST_DOUBLE else np.float64
+    rows: Numbers = states.rows.astype(kind)
+    visits: Numbers = states.visits.astype(kind)
     count, width = rows.shape
-    costs = np.empty((count, count), rows.dtype)
+    # KL(row p ‖ the row of p and q merged, weighted by their visits), in parts that fit in memory.
+    local = np.empty((count, count), rows.dtype)
     part = max(1, _MOST_CELLS // (count * width))
     shares = np.maximum(visits, _TINY)
     for begin in range(0, count, part):
@@ -104,60 +117,15 @@ def local_costs(rows: Numbers, visits: Numbers) -> Numbers:
         means = weights[:, :, None] * (rows[chosen, None, :] - rows)
         means += rows
         np.log(np.maximum(means, _TINY, out=means), out=means)
-        costs[chosen] = -(means @ rows[chosen, :, None])[:, :, 0]
-    costs += xlogy(rows, rows).sum(axis=1)[:, None]
-    return np.maximum(costs, 0, out=costs)
-
-
-def future_costs(transitions: Integers, rows: Numbers, local: Numbers) -> Numbers:
-    """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)) for all pairs.
-
-    Where q has no transition, it would take p's, and nothing more is lost.
-    """
-    count = len(rows)
-    costs = np.zeros((count + 1, count + 1), local.dtype)  # the last is for -1, undefined
-    costs[:-1, :-1] = local
-    for _ in range(_SWEEPS):
-        following = local.copy()
-        for begin in range(0, count, _PART):
-            chosen = slice(begin, begin + _PART)
-            for symbol, successors in enumerate(transitions.T):
-                found = costs[successors[chosen]].take(successors, axis=1)
-                found *= rows[chosen, symbol + 1, None]
-                following[chosen] += found
-        costs[:-1, :-1] = following
-    return costs[:-1, :-1]
-
-
-def merge_costs(states: States) -> Numbers:
-    """Estimate what is lost if all that enters p is led to q, for all p and q."""
-    kind: type[np.floating[Any]] = np.float64
-    if len(states.rows) > _MOST_DOUBLE:
-        kind = np.float32
-    rows: Numbers = states.rows.astype(kind)
-    visits: Numbers = states.visits.astype(kind)
-    local = local_costs(rows, visits)
-    costs = future_costs(states.transitions, rows, local)
+        local[chosen] = -(means @ rows[chosen, :, None])[:, :, 0]
+    local += xlogy(rows, rows).sum(axis=1)[:, None]
+    np.maximum(local, 0, out=local)
+    moves = states.transitions
+    costs = future_costs(local, moves, rows, moves, _SWEEPS)[:-1, :-1]
     costs *= visits[:, None]
     costs += (visits[:, None] * local).T
     np.fill_diagonal(costs, np.inf)
     return costs
-
-
-def cheapest(costs: Numbers, most: int) -> tuple[Integers, Integers]:
-    """Choose merges p into q by their costs so that no q is merged itself."""
-    targets = costs.argmin(axis=1)
-    removed, kept = np.zeros(len(costs), dtype=bool), np.zeros(len(costs), dtype=bool)
-    chosen: list[int] = []
-    for state in np.argsort(costs.min(axis=1)).tolist():
-        target = int(targets[state])
-        if not kept[state] and not removed[target]:
-            removed[state] = kept[target] = True
-            chosen.append(state)
-        if len(chosen) == most:
-            break
-    places = np.array(chosen, dtype=np.int64)
-    return places, targets[places].astype(np.int64)
 
 
 def merge_states(states: States, sources: Integers, targets: Integers) -> States:

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.distilling.evidence import Evidence
@@ -16,10 +14,10 @@ from pdfalearn.typing import Floats, Integers
 
 States = NDArray[np.int32]
 
+# Rows are drawn to their prior as if this many words had shown it.
 PRIOR_WEIGHT = 1.0
-"""Rows are drawn to their prior as if this many words had shown it."""
+# While automata are compared, no symbol is less likely than this.
 FLOOR = 1e-9
-"""While automata are compared, no symbol is less likely than this."""
 
 
 class Machine(NamedTuple):
@@ -27,36 +25,27 @@ class Machine(NamedTuple):
 
     transitions: States
     rows: Floats
+    # What each row is drawn to, where few words were seen.
     priors: Floats
-    """What each row is drawn to, where few words were seen."""
 
 
 class Fit(NamedTuple):
     """A machine whose rows are the best for some evidence, and how good that is."""
 
     machine: Machine
+    # The logarithms of its rows, none below the floor's.
     logs: Floats
-    """The logarithms of its rows, none below the floor's."""
+    # The state after every node's word.
     states: States
-    """The state after every node's word."""
+    # The weighted mean of KL(answer ‖ row).
     loss: float
-    """The weighted mean of KL(answer ‖ row)."""
 
 
 def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     """Return a machine with rows re-estimated on evidence, and its loss.
 
     Rows are means of answers, drawn to their priors; a state that no word has reached keeps its
-    prior.
-
-    Parameters
-    ----------
-    machine : Machine
-        The automaton.
-    evidence : Evidence
-        What the model answered.
-    within : bool
-        Whether rows stay within the supports that were shown; else priors show symbols too.
+    prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
     """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine.rows))
@@ -75,9 +64,9 @@ def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
-    rows = np.zeros((len(machine.rows), len(alphabet) + 1))
     transitions[:, codes] = np.where(_find_possible(fit, evidence), machine.transitions, -1)
-    rows[:, 0], rows[:, codes + 1] = machine.rows[:, 0], machine.rows[:, 1:]
+    rows = np.zeros((len(machine.rows), len(alphabet) + 1))
+    rows[:, np.append(0, codes + 1)] = machine.rows
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
 
@@ -93,40 +82,42 @@ def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
 def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     """Return a machine over more symbols; what it does not know yet leads to the initial state.
 
-    Parameters
-    ----------
-    machine : Machine
-        The automaton.
-    codes : array of int
-        Its symbols, in order.
-    wider : array of int
-        These and others, in order.
+    ``codes`` are its symbols, and ``wider`` these and others; both are sorted.
     """
     if len(codes) == len(wider):
         return machine
-    size, places = len(machine.rows), np.searchsorted(wider, codes)
-    transitions = np.zeros((size, len(wider)), dtype=np.int32)
+    places = np.searchsorted(wider, codes)
+    transitions = np.zeros((len(machine.rows), len(wider)), dtype=np.int32)
     transitions[:, places] = machine.transitions
-    tables = []
-    for table in (machine.rows, machine.priors):
-        larger = np.zeros((size, len(wider) + 1))
-        larger[:, 0], larger[:, places + 1] = table[:, 0], table[:, 1:]
-        tables.append(larger)
-    return Machine(transitions, *tables)
+    columns = np.append(0, places + 1)
+    rows, priors = np.zeros((2, len(machine.rows), len(wider) + 1))
+    rows[:, columns], priors[:, columns] = machine.rows, machine.priors
+    return Machine(transitions, rows, priors)
 
 
 def prune(fit: Fit, evidence: Evidence) -> Fit:
     """Return a fit without states that no possible word reaches."""
-    machine, size = fit.machine, len(fit.machine.rows)
-    states, symbols = _find_possible(fit, evidence).nonzero()
-    places = (states, machine.transitions[states, symbols])
-    graph = csr_array((np.ones(len(states), dtype=np.int8), places), shape=(size, size))
-    kept = np.zeros(size, dtype=bool)
-    kept[breadth_first_order(graph, 0, return_predecessors=False)] = True
-    if kept.all():
+    machine = fit.machine
+    possible = np.where(_find_possible(fit, evidence), machine.transitions, -1)
+    kept = _find_reached(possible, 0)
+    if len(kept) == len(machine.rows):
         return fit
-    targets = np.where(kept, np.arange(size), 0).astype(np.int32)
+    targets = np.zeros(len(machine.rows), dtype=np.int32)
+    targets[kept] = kept
     return fit_rows(redirect(machine, targets), evidence)
+
+
+def _find_reached(transitions: States, initial: int) -> Integers:
+    """Return the states that words reach, in their order."""
+    is_reached = np.zeros(len(transitions) + 1, dtype=bool)
+    new = np.array([initial])
+    while len(new):
+        is_reached[new] = True
+        is_next = np.zeros(len(is_reached), dtype=bool)
+        is_next[transitions[new]] = True
+        is_next[-1] = False  # where transitions are undefined
+        new = (is_next & ~is_reached).nonzero()[0]
+    return is_reached.nonzero()[0]
 
 
 def redirect(machine: Machine, targets: States) -> Machine:
@@ -134,19 +125,17 @@ def redirect(machine: Machine, targets: States) -> Machine:
 
     The initial state's target comes first, the others stay in their order. A target is its own.
     """
-    transitions = targets[machine.transitions]
-    is_reached = np.zeros(len(targets), dtype=bool)
-    new = targets[:1]
-    while len(new):
-        is_reached[new] = True
-        is_next = np.zeros(len(targets), dtype=bool)
-        is_next[transitions[new]] = True
-        new = (is_next & ~is_reached).nonzero()[0].astype(np.int32)
-    first = targets[0]
-    if first == 0 and is_reached.all():
-        return machine._replace(transitions=transitions)
-    is_reached[first] = False
-    order = np.concatenate(([first], is_reached.nonzero()[0]))
-    numbers = np.full(len(targets), -1, dtype=np.int32)
+    moved = machine._replace(transitions=targets[machine.transitions])
+    first = int(targets[0])
+    reached = _find_reached(moved.transitions, first)
+    if first == 0 and len(reached) == len(targets):
+        return moved
+    return take_states(moved, np.concatenate(([first], reached[reached != first])))
+
+
+def take_states(machine: Machine, order: Integers) -> Machine:
+    """Return a machine with some states in a new order; what led to others becomes undefined."""
+    numbers = np.full(len(machine.rows) + 1, -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
-    return Machine(numbers[transitions[order]], machine.rows[order], machine.priors[order])
+    transitions = numbers[machine.transitions[order]]
+    return Machine(transitions, machine.rows[order], machine.priors[order])

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, xlogx
+from pdfalearn.distilling.evidence import Evidence, make_dense, xlogx
 from pdfalearn.distilling.machines import Machine
 from pdfalearn.typing import Floats, Integers
 
@@ -32,23 +31,17 @@ _SURE = 0.5
 class Scores(NamedTuple):
     """How far transitions (rows) are from states (columns)."""
 
+    # The nats that a merge loses beyond what is tolerated.
     excess: Floats
-    """The nats that a merge loses beyond what is tolerated."""
+    # How many words were compared.
     weights: Floats
-    """How many words were compared."""
 
 
 class Folding:
     """Prefixes that are being folded into states.
 
-    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    tolerated : float
-        How many nats two answers may differ, for each word that passes.
+    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Two
+    answers may differ by ``tolerated`` nats for each word that passes.
     """
 
     def __init__(self, evidence: Evidence, tolerated: float) -> None:
@@ -60,10 +53,8 @@ class Folding:
         self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
         inner = nodes[1:]
         self.children[numbers[evidence.parents[inner]], evidence.symbols[inner]] = numbers[inner]
-        answers = evidence.answers[nodes]
-        dense = answers.toarray() if isinstance(answers, csr_array) else answers
         self.weights = evidence.weights[nodes]
-        self.sums: Floats = dense * self.weights[:, None]
+        self.sums: Floats = make_dense(evidence.answers[nodes]) * self.weights[:, None]
         self.reds: list[int] = [0]
         self._tolerated = tolerated
 
@@ -82,37 +73,32 @@ class Folding:
         shape = (len(blues), len(reds))
         scores = Scores(np.zeros(blues.size * reds.size), np.zeros(blues.size * reds.size))
         lefts, rights = np.repeat(blues, len(reds)), np.tile(reds, len(blues))
-        pending = [(lefts, rights, np.arange(len(lefts)))]
+        # Pairs of prefixes, and the pair of the beginning that each belongs to.
+        pending = [np.stack((lefts, rights, np.arange(len(lefts))))]
         most = max(1, _AT_ONCE // self.sums.shape[1])
         while pending:
             pairs = pending.pop()
-            if len(pairs[0]) > most:
-                pending.append((pairs[0][most:], pairs[1][most:], pairs[2][most:]))
-                pairs = pairs[0][:most], pairs[1][:most], pairs[2][:most]
-            longer = self._add(scores, *pairs)
-            if len(longer[0]):
-                pending.append(longer)
+            if pairs.shape[1] > most:
+                pending.append(pairs[:, most:])
+            lefts, rights, owners = pairs[:, :most]
+            left, right = self.weights[lefts], self.weights[rights]
+            ours, theirs = self.sums[lefts], self.sums[rights]
+            # What one mean for both loses, for each word that is in both.
+            lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(ours + theirs).sum(1)
+            lost += xlogx(left + right) - xlogx(left) - xlogx(right)
+            shared = left * right / (left + right)
+            capped = np.minimum(shared, _HEAVY)
+            excess = np.maximum(lost / shared - self._tolerated, 0.0) * capped
+            for score, values in zip(scores, (excess, capped), strict=True):
+                score += np.bincount(owners, values, len(score))
+            # Go on with the pairs one symbol longer.
+            heavy = np.minimum(left, right) >= _LIGHT
+            ours_after, theirs_after = self.children[lefts[heavy]], self.children[rights[heavy]]
+            places, symbols = ((ours_after >= 0) & (theirs_after >= 0)).nonzero()
+            if len(places):
+                longer = ours_after[places, symbols], theirs_after[places, symbols]
+                pending.append(np.stack((*longer, owners[heavy][places])))
         return Scores(*(score.reshape(shape) for score in scores))
-
-    def _add(
-        self, scores: Scores, lefts: Integers, rights: Integers, owners: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """Add what pairs of prefixes say to the scores; return the pairs one symbol longer."""
-        left, right = self.weights[lefts], self.weights[rights]
-        ours, theirs = self.sums[lefts], self.sums[rights]
-        # What one mean for both loses, for each word that is in both.
-        lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(ours + theirs).sum(1)
-        lost += xlogx(left + right) - xlogx(left) - xlogx(right)
-        shared = left * right / (left + right)
-        capped = np.minimum(shared, _HEAVY)
-        excess = np.maximum(lost / shared - self._tolerated, 0.0) * capped
-        for score, values in zip(scores, (excess, capped), strict=True):
-            score += np.bincount(owners, values, len(score))
-        heavy = np.minimum(left, right) >= _LIGHT
-        lefts, rights, owners = lefts[heavy], rights[heavy], owners[heavy]
-        ours_after, theirs_after = self.children[lefts], self.children[rights]
-        places, symbols = ((ours_after >= 0) & (theirs_after >= 0)).nonzero()
-        return ours_after[places, symbols], theirs_after[places, symbols], owners[places]
 
     def merge(self, red: int, symbol: int, target: int) -> None:
         """Lead a transition to a state, and fold what was there into what follows this state."""
@@ -144,17 +130,7 @@ def _find_heaviest(evidence: Evidence) -> Integers:
 
 
 def merge_prefixes(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
-    """Return an automaton whose states are merged prefixes; None if it would be too large.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    tolerated : float
-        How many nats two answers may differ, for each word that passes.
-    most : int
-        How many states there may be.
-    """
+    """Return an automaton whose states are merged prefixes; None if it would be too large."""
     if evidence.width > _WIDEST:
         return None
     folding = Folding(evidence, tolerated)
@@ -184,22 +160,15 @@ def _do_round(folding: Folding, most: int) -> bool:
         column = folding.scores(blues, blues[furthest : furthest + 1])
         scores = Scores(*(np.hstack(pair) for pair in zip(scores, column, strict=True)))
     if is_open.all():
-        for place in _choose_merges(scores):
-            target = folding.reds[int(scores.excess[place].argmin())]
+        nearest = scores.excess.argmin(axis=1)
+        weights = scores.weights[np.arange(len(nearest)), nearest]
+        # Transitions that have one choice are sure; without any, the heaviest is merged.
+        certain = ((scores.excess < _DIFFERENT).sum(axis=1) <= 1).nonzero()[0]
+        surest = certain[weights[certain] >= _SURE * weights[certain].max(initial=0.0)]
+        for place in surest.tolist() or [int(weights.argmax())]:
+            target = folding.reds[int(nearest[place])]
             folding.merge(int(befores[place]), int(symbols[place]), target)
     return True
-
-
-def _choose_merges(scores: Scores) -> list[int]:
-    """Return which transitions to merge: all that have one choice, or else the heaviest."""
-    choices = (scores.excess < _DIFFERENT).sum(axis=1)
-    nearest = scores.excess.argmin(axis=1)
-    weights = scores.weights[np.arange(len(nearest)), nearest]
-    certain = (choices <= 1).nonzero()[0]
-    if len(certain):
-        surest = weights[certain] >= _SURE * weights[certain].max()
-        return [int(place) for place in certain[surest]]
-    return [int(weights.argmax())]
 
 
 def _make_machine(folding: Folding) -> Machine:

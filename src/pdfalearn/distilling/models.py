@@ -6,21 +6,22 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import checked_integer
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.estimates import HeldOut, estimate_mean, make_frontier
+from pdfalearn.distilling.estimates import HeldOut, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
     Sampling,
-    checked_budget,
-    checked_sampler,
+    check_budget,
+    check_sampler,
     take_first_words,
 )
 from pdfalearn.distilling.searching import default_sizes, search
@@ -127,8 +128,9 @@ def distill(
     """
     asked = as_model(model)
     seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
-    wanted = None if sizes is None else checked_sizes(sizes)
-    sampler = checked_sampler(sampler, checked_budget(budget, asked.cost), asked.cost)
+    wanted = None if sizes is None else check_sizes(sizes)
+    check_budget(budget, asked.cost)
+    sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
         nullcontext()
@@ -139,7 +141,8 @@ def distill(
     try:
         with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(asked, _SAME, budget, interrupts)
-            run = Run(observations, sampler, wanted, seed, report, interrupts)
+            sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+            run = Run(sampling, wanted, report, interrupts)
             frontier = run.finish(store, key, audit)
         interrupts.check()
         return frontier
@@ -147,7 +150,7 @@ def distill(
         raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
 
 
-def checked_sizes(sizes: object) -> list[int]:
+def check_sizes(sizes: object) -> list[int]:
     """Return sizes as sorted integers; refuse anything else."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
@@ -158,48 +161,24 @@ def checked_sizes(sizes: object) -> list[int]:
 
 
 class Run:
-    """One run of distilling, from the first word to the frontier.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree to ask.
-    sampler : Sampler
-        What draws the words.
-    sizes : list of int or None
-        The sizes that are wanted; None for the default ones.
-    seed : int
-        The seed.
-    progress : callable, optional
-        What to call with the progress.
-    interrupts : Interrupts
-        What holds back a Ctrl-C.
-    """
+    """One run of distilling, from the first word to the frontier."""
 
     def __init__(
         self,
-        observations: ObservationTree,
-        sampler: Sampler,
+        sampling: Sampling,
         sizes: list[int] | None,
-        seed: int,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
-        self._observations = observations
-        self._sizes = sizes
-        self._seed = seed
-        self._progress = progress
-        self._interrupts = interrupts
-        self._sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        self._sampling, self._observations = sampling, sampling.observations
+        self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
-        # Words to report by; there once all words are drawn.
-        self._held_out: HeldOut | None = None
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._frontier: Frontier | None = None
         if progress is not None:
-            observations.asker.on_batch = self._report
+            self._observations.asker.on_batch = self._report
 
     def finish(self, store: str | os.PathLike[str] | None, key: str | None, audit: int) -> Frontier:
         """Distil to the end, with a store if there is one; the model is closed in every case."""
@@ -215,10 +194,9 @@ class Run:
                 self._phase = "words"
                 self._sampling.draw_until(_QUESTIONS[-1])
                 self._search()
-                self._polish_again()
                 unsteady: UnsteadyModelError | None = None
                 try:
-                    self._observations.audits.audit(audit, self._seed)
+                    self._observations.audits.audit(audit, self._sampling.seed)
                 except UnsteadyModelError as error:
                     unsteady = error
                 except Exception as error:  # all has been asked
@@ -250,7 +228,6 @@ class Run:
         return replace(self._frontier, notes=tuple(self._notes))
 
     def _explain_few_words(self) -> str:
-        """Return why there are too few words."""
         sampling, sampler = self._sampling, self._sampling.sampler
         count = sampling.held_out.word_count
         if count >= 2:
@@ -279,19 +256,13 @@ class Run:
             ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
 
     def _search(self) -> None:
-        """Find the automata."""
+        """Find the automata, ask where they are blind, and polish them once more."""
         self._phase = "automata"
         self._report()
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        for size, fit in search(evidence, self._sizes):
-            self._machines[size] = fit.machine, evidence.codes
-            self._report(fit, evidence)
-            self._interrupts.check()
-
-    def _polish_again(self) -> None:
-        """Ask where the automata that were found are blind, and polish them once more."""
+        self._keep(search(evidence, self._sizes), evidence)
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
@@ -301,10 +272,25 @@ class Run:
         ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
         self._phase = "automata"
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
-        for size in places:
-            fit = polish(widen(*self._machines[size], evidence.codes), evidence)
+        machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
+        self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
+
+    @cached_property
+    def _held_out(self) -> HeldOut:
+        """Words to report by, once all words are drawn."""
+        words = take_first_words(self._sampling.held_out, _STRUCTURE)
+        return HeldOut(words, self._observations)
+
+    def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
+        """Keep automata of some sizes, and report each."""
+        for size, fit in found:
             self._machines[size] = fit.machine, evidence.codes
-            self._report(fit, evidence)
+            if self._progress is not None:
+                states, held_out = len(fit.machine.rows), None
+                if states * len(self._observations.alphabet) <= _REPORTED:
+                    pdfa = make_pdfa(fit, evidence, self._observations.alphabet)
+                    held_out = self._held_out.measure(pdfa).divergence.mean
+                self._report(states, fit.loss, held_out)
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
@@ -316,17 +302,14 @@ class Run:
             size: prune(fit_rows(widen(*machine, evidence.codes), evidence), evidence)
             for size, machine in self._machines.items()
         }
-        return make_frontier(
-            fits, evidence, nodes, self._sampling, self._seed, is_interrupted=is_interrupted
-        )
+        return make_frontier(fits, evidence, nodes, self._sampling, is_interrupted=is_interrupted)
 
-    def _report(self, fit: Fit | None = None, evidence: Evidence | None = None) -> None:
-        """Report how far the run is, and an automaton with its losses if one was found."""
+    def _report(
+        self, states: int | None = None, loss: float | None = None, held_out: float | None = None
+    ) -> None:
+        """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        held_out = None
-        if fit is not None and evidence is not None:
-            held_out = self._measure_divergence(fit, evidence)
         self._interrupts.check()
         self._interrupts.is_calling = True
         try:
@@ -337,21 +320,10 @@ class Run:
                     symbols=self._observations.counts.symbols,
                     cost=self._observations.meter.spent,
                     share=min(1.0, self._sampling.share),
-                    states=None if fit is None else len(fit.machine.rows),
-                    training_divergence=None if fit is None else fit.loss,
+                    states=states,
+                    training_divergence=loss,
                     held_out_divergence=held_out,
                 )
             )
         finally:
             self._interrupts.is_calling = False
-
-    def _measure_divergence(self, fit: Fit, evidence: Evidence) -> float | None:
-        """Return an automaton's divergence on held-out words; None for a very large automaton."""
-        alphabet = self._observations.alphabet
-        if len(fit.machine.rows) * len(alphabet) > _REPORTED:
-            return None
-        if self._held_out is None:
-            words = take_first_words(self._sampling.held_out, _STRUCTURE)
-            self._held_out = HeldOut(words, self._observations)
-        measured = self._held_out.measure(make_pdfa(fit, evidence, alphabet))
-        return estimate_mean(measured.losses, self._held_out.lengths - measured.infinite).mean

@@ -6,13 +6,14 @@ state.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, redirect
+from pdfalearn.distilling.evidence import Evidence, find_runs
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, redirect
 from pdfalearn.typing import Integers, Singles
 
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
@@ -45,21 +46,7 @@ _SHARES = (0.08, 0.15)
 def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:
     """Return what nodes and all below them cost in every state, summed up by group.
 
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        The nodes.
-    groups : array of int
-        The group of every node.
-    count : int
-        How many groups there are.
-
-    Returns
-    -------
-    array of float, shape (groups, states)
-        The sum of weight · KL(answer ‖ row), in nats.
+    The cost of a node is its weight · KL(answer ‖ row), in nats.
     """
     answers, entropies = evidence.weighted
     costs: Singles = answers @ np.ascontiguousarray(fit.logs.T.astype(np.float32))
@@ -83,22 +70,14 @@ def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) ->
 
 
 class Edges:
-    """The transitions that words take, and what each would cost with every target.
-
-    Parameters
-    ----------
-    fit : Fit
-        The machine.
-    evidence : Evidence
-        The words.
-    """
+    """The transitions that words take, and what each would cost with every target."""
 
     def __init__(self, fit: Fit, evidence: Evidence) -> None:
         width = evidence.width
         numbers = fit.states[evidence.parents].astype(np.int64) * width + evidence.symbols
         numbers[0] = -1  # the beginning is one too
+        # Transitions as state * symbols + symbol, first -1; and the place of each node's.
         self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
-        """Transitions as state * symbols + symbol, first -1; and the place of each node's."""
         self.weights = np.bincount(self.of_node, evidence.weights)
         self.costs: Singles = subtree_costs(fit, evidence, self.of_node, len(self.numbers))
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
@@ -106,38 +85,23 @@ class Edges:
 
 
 def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if there is one.
-
-    Parameters
-    ----------
-    machine : Machine
-        Where to start.
-    evidence : Evidence
-        What the model answered.
-    within : bool
-        Whether rows stay within the supports that were shown.
-    """
+    """Return a machine whose transitions and rows fit evidence better, if there is one."""
     fit, share = fit_rows(machine, evidence, within=within), 0.5
     for _ in range(_ROUNDS):
         moves, targets = _find_moves(Edges(fit, evidence))
-        better = None
-        while better is None and len(moves):
+        count, before = len(moves) + 1, fit.loss
+        # Move a share of them, and half as many whenever that does not help.
+        while fit.loss >= before:
+            if count == 1 or not len(moves):
+                return fit
             count = max(1, int(share * len(moves)))
             transitions = fit.machine.transitions.copy()
             transitions.reshape(-1)[moves[:count]] = targets[:count]
             moved = fit.machine._replace(transitions=transitions)
-            trial = fit_rows(moved, evidence, within=within)
-            if trial.loss < fit.loss:
-                better = trial
-            elif count == 1:
-                break
+            fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
             share /= 2
-        if better is None:
-            break
         share = min(1.0, 4 * share)
-        is_enough = better.loss > (1 - _WORTH_IT) * fit.loss
-        fit = better
-        if is_enough:
+        if fit.loss > (1 - _WORTH_IT) * before:
             break
     return fit
 
@@ -159,23 +123,22 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
 
     Each new state is that of one transition: its row is the mean of the answers after it, and it
     goes on with every symbol to the state that suits best the words that take this transition.
-
-    Parameters
-    ----------
-    fit : Fit
-        The machine.
-    evidence : Evidence
-        What the model answered.
-    count : int
-        How many states more, at most.
     """
     machine, edges = fit.machine, Edges(fit, evidence)
     size = len(machine.rows)
-    owners, symbols, targets, gains_after = _go_on(fit, edges, evidence)
+    # Find where the words that take an edge should go on with every symbol that they have next.
+    numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
+    numbers[0] = -1
+    pairs, of_node = np.unique(numbers, return_inverse=True)
+    costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
+    owners, symbols = np.divmod(pairs[1:], evidence.width)
+    targets, places = costs.argmin(axis=1), np.arange(len(owners))
+    now = machine.transitions[edges.targets[owners], symbols]
+    later = np.bincount(owners, costs[places, now] - costs[places, targets], len(edges.numbers))
+    # What a state of its own gains an edge: at once by its row, and later by these targets.
     sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
     means = sums / weights[:, None]
     divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    later = np.bincount(owners, gains_after, len(edges.numbers))
     gains = weights * divergences.sum(axis=1) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
@@ -192,46 +155,26 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
 
 
-def _go_on(
-    fit: Fit, edges: Edges, evidence: Evidence
-) -> tuple[Integers, Integers, Integers, Singles]:
-    """Find where the words that take an edge should go on with every symbol that they have next.
-
-    Return edges, symbols, the state that suits these words best, and what that gains in nats.
-    """
-    numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
-    numbers[0] = -1
-    pairs, of_node = np.unique(numbers, return_inverse=True)
-    costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
-    owners, symbols = np.divmod(pairs[1:], evidence.width)
-    best, places = costs.argmin(axis=1), np.arange(len(owners))
-    now = fit.machine.transitions[edges.targets[owners], symbols]
-    return owners, symbols, best, costs[places, now] - costs[places, best]
-
-
 def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:
     """Return a machine of at most this many states.
 
     Which state goes is decided by what the words that enter it would cost in another state, and by
     how far the futures of the two differ, for words that were not seen.
-
-    Parameters
-    ----------
-    fit : Fit
-        The machine.
-    evidence : Evidence
-        What the model answered.
-    most : int
-        How many states there may be.
     """
     while (size := len(fit.machine.rows)) > most:
         costs = _merge_costs(fit, evidence)
         if size <= _ONE_BY_ONE:
-            fit = _remove_one(fit, evidence, costs)
+            order = np.argsort(costs, axis=None, kind="stable")
+            merges = [np.divmod(place, size) for place in order[: min(_TRIED, size * (size - 1))]]
         else:
             share = _SHARES[size > _FEW]
-            count = min(size - most, max(1, int(share * size)))
-            fit = fit_rows(redirect(fit.machine, _choose_targets(costs, count)), evidence)
+            merges = [choose_merges(costs, min(size - most, max(1, int(share * size))))]
+        trials = []
+        for sources, targets in merges:
+            places = np.arange(size, dtype=np.int32)
+            places[sources] = targets
+            trials.append(fit_rows(redirect(fit.machine, places), evidence))
+        fit = min(trials, key=lambda trial: trial.loss)
     return fit
 
 
@@ -256,43 +199,31 @@ def future_divergences(fit: Fit) -> Singles:
     now: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
     np.maximum(now, 0.0, out=now)
     symbols, states = (rows[:, 1:] >= _LIKELY).T.nonzero()
-    borders = [*np.flatnonzero(np.diff(symbols, prepend=-1)).tolist(), len(symbols)]
+    runs = find_runs(symbols)
     ahead = now
     for _ in range(_SWEEPS):
         later = now.copy()
-        for begin, end in pairwise(borders):
-            here, column = states[begin:end], int(symbols[begin])
-            targets = fit.machine.transitions[:, column].astype(np.int64)
+        for begin, end, symbol in runs:
+            here = states[begin:end]
+            targets = fit.machine.transitions[:, symbol].astype(np.int64)
             led = np.take(ahead[targets[here]], targets, axis=1)
-            led *= rows[here, column + 1, None]
+            led *= rows[here, symbol + 1, None]
             later[here] += led
         ahead = later
     return ahead
 
 
-def _choose_targets(costs: Singles, count: int) -> States:
-    """Choose states to remove, the cheapest first, and the state that takes the place of each."""
-    size = len(costs)
+def choose_merges(costs: NDArray[np.floating[Any]], most: int) -> tuple[Integers, Integers]:
+    """Choose merges of states into others, the cheapest first; no target is merged itself."""
     nearest = costs.argmin(axis=1)
-    order = np.argsort(costs[np.arange(size), nearest], kind="stable").tolist()
-    targets, is_needed = list(range(size)), [False] * size
-    for state in order:
-        to = int(nearest[state])
-        if not count:
+    is_removed, is_needed = np.zeros(len(costs), dtype=bool), np.zeros(len(costs), dtype=bool)
+    chosen: list[int] = []
+    for state in np.argsort(costs.min(axis=1), kind="stable").tolist():
+        target = int(nearest[state])
+        if not is_needed[state] and not is_removed[target]:
+            is_removed[state] = is_needed[target] = True
+            chosen.append(state)
+        if len(chosen) == most:
             break
-        if not is_needed[state] and targets[to] == to:
-            targets[state], is_needed[to] = to, True
-            count -= 1
-    return np.array(targets, dtype=np.int32)
-
-
-def _remove_one(fit: Fit, evidence: Evidence, costs: Singles) -> Fit:
-    """Try the cheapest merges; return the machine with the least loss."""
-    pairs = len(costs) * (len(costs) - 1)
-    cheapest = np.argsort(costs, axis=None, kind="stable")[: min(_TRIED, pairs)]
-    trials = []
-    for state, to in zip(*np.unravel_index(cheapest, costs.shape), strict=True):
-        targets = np.arange(len(costs), dtype=np.int32)
-        targets[state] = to
-        trials.append(fit_rows(redirect(fit.machine, targets), evidence))
-    return min(trials, key=lambda trial: trial.loss)
+    sources = np.array(chosen, dtype=np.int64)
+    return sources, nearest[sources]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.evidence import Evidence, find_runs, make_dense
 from pdfalearn.distilling.machines import Fit
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations import Nodes, ObservationTree
@@ -28,21 +28,8 @@ def ask_blind_spots(
     """Ask for the likeliest words through transitions that hardly any word has taken.
 
     The probes of the sampling get the weights of the new answers: how many words are expected.
-
-    Parameters
-    ----------
-    fits : sequence of Fit
-        Automata; each has an equal part of the questions.
-    evidence : Evidence
-        What is known.
-    nodes : array of int
-        Which node of the observations each node of the evidence is.
-    sampling : Sampling
-        What has been asked, and how much has been spent.
-    share : float
-        How much of the budget may be spent.
     """
-    observations, found = sampling.observations, dict[int, float]()
+    observations, found = sampling.observations, list[tuple[Nodes, Floats]]()
     try:
         for place, fit in enumerate(fits):
             left = (share - sampling.share) / (len(fits) - place)
@@ -57,8 +44,8 @@ def ask_blind_spots(
         pass
     probes = np.zeros(observations.nodes.size)
     probes[: len(sampling.probes)] = sampling.probes
-    for node, flow in found.items():
-        probes[node] = max(probes[node], flow)
+    for words, flows in found:
+        np.maximum.at(probes, words, flows)
     sampling.probes = probes
 
 
@@ -67,15 +54,14 @@ def _follow(
     flows: Floats,
     further: int,
     observations: ObservationTree,
-    found: dict[int, float],
+    found: list[tuple[Nodes, Floats]],
 ) -> None:
     """Ask for words and the likeliest ones after them, and note how many words are expected."""
     for step in range(1 + further):
         observations.ask(words)
         answered = observations.nodes.rows[words] >= 0
         words, flows = words[answered], flows[answered]
-        for node, flow in zip(words.tolist(), flows.tolist(), strict=True):
-            found[node] = max(found.get(node, 0.0), flow)
+        found.append((words, flows))
         if step < further and len(words):
             rows = observations.answers.dense(observations.nodes.rows[words])
             likeliest = rows[:, 1:].argmax(axis=1)
@@ -88,21 +74,8 @@ def _follow(
 def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Integers, Floats]:
     """Return where words should go on to see transitions that hardly any word has taken.
 
-    Parameters
-    ----------
-    fit : Fit
-        The automaton.
-    evidence : Evidence
-        What is known.
-    count : int
-        How many transitions, at most.
-
-    Returns
-    -------
-    nodes, symbols : array of int
-        The likeliest word into each transition, and its symbol.
-    flows : array of float
-        How many words are expected to take the transition.
+    These are the node of the likeliest word into each, its symbol, and how many words are expected
+    to take it.
     """
     width = evidence.width
     flows = evidence.sums(fit.states, len(fit.machine.rows))[0][:, 1:].reshape(-1)
@@ -112,26 +85,17 @@ def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Int
     best = np.argsort(-flows, kind="stable")[:count]
     best = best[flows[best] > 0]
     states, symbols = np.divmod(best, width)
-    return _find_likeliest(fit, evidence, states, symbols), symbols, flows[best]
-
-
-def _find_likeliest(fit: Fit, evidence: Evidence, states: Integers, symbols: Integers) -> Integers:
-    """Return the node in each state after which a symbol is likeliest, its weight included."""
+    # Of the nodes in each state, the one after which the symbol is likeliest, its weight included.
     order = np.argsort(fit.states, kind="stable")
     begins = np.searchsorted(fit.states[order], np.arange(len(fit.machine.rows) + 1))
     nodes = np.empty(len(states), dtype=np.int64)
     weighted = evidence.weighted[0]
-    by_column = weighted.tocsc() if isinstance(weighted, csr_array) else None
+    by_column = weighted.tocsc() if isinstance(weighted, csr_array) else weighted
     by_symbol = np.argsort(symbols, kind="stable")
-    borders = np.flatnonzero(np.diff(symbols[by_symbol], prepend=-1)).tolist()
-    for begin, end in zip(borders, [*borders[1:], len(symbols)], strict=False):
-        column = int(symbols[by_symbol[begin]]) + 1
-        if by_column is None:
-            flow = weighted[:, column]
-        else:
-            flow = by_column[:, [column]].toarray().reshape(-1)
+    for begin, end, symbol in find_runs(symbols[by_symbol]):
+        flow = make_dense(by_column[:, [symbol + 1]]).reshape(-1)
         for place in by_symbol[begin:end].tolist():
             state = int(states[place])
             here = order[begins[state] : begins[state + 1]]
             nodes[place] = here[flow[here].argmax()]
-    return nodes
+    return nodes, symbols, flows[best]

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from pdfalearn.alphabet import shortened
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.distilling.evidence import Evidence, Table
+from pdfalearn.distilling.evidence import Evidence, Table, make_dense
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import QueryCost
 from pdfalearn.observations import Nodes, ObservationTree
@@ -45,29 +45,22 @@ _SPARSE = 0.25
 class Positions(NamedTuple):
     """The prefixes of words at which a model's answer counts."""
 
+    # The node of every position, word after word.
     nodes: Nodes = np.empty(0, dtype=np.int64)
-    """The node of every position, word after word."""
+    # The word that every position is of.
     words: Integers = np.empty(0, dtype=np.int64)
-    """The word that every position is of."""
     word_count: int = 0
+
+    def count_passes(self, observations: ObservationTree) -> Floats:
+        """Return how many of the words pass every node of the observations."""
+        return np.bincount(self.nodes, minlength=observations.nodes.size).astype(np.float64)
 
 
 class Sampling:
     """Draws words until a share of the budget is spent, and keeps what the model answered.
 
-    All words come from one stream of random numbers, so that the same seed
-    gives the same words.
-
-    Parameters
-    ----------
-    observations : ObservationTree
-        The observation tree to ask.
-    sampler : Sampler
-        What draws the words.
-    seed : int
-        The seed.
-    held_out : int
-        One word in this many is held out; 0 for none.
+    All words come from one stream of random numbers, so that the same seed gives the same words.
+    One word in ``held_out`` is held out; 0 for none.
     """
 
     def __init__(
@@ -76,6 +69,7 @@ class Sampling:
         self.observations = observations
         self.sampler = sampler
         self._one_in = held_out
+        self.seed = seed
         self._random = np.random.default_rng(seed)
         self._started = time.monotonic()
         width = len(observations.alphabet)
@@ -84,16 +78,16 @@ class Sampling:
             transitions=np.zeros((1, width), dtype=np.int32),
             probabilities=np.full((1, width + 1), 1 / (width + 1)),
         )
+        # The positions to learn from.
         self.training = Positions()
-        """The positions to learn from."""
+        # The positions that are held out.
         self.held_out = Positions()
-        """The positions that are held out."""
+        # The weights of nodes that were asked because automata were blind there.
         self.probes: Floats = np.zeros(0)
-        """The weights of nodes that were asked because automata were blind there."""
+        # How many words were drawn.
         self.words = 0
-        """How many words were drawn."""
+        # How many of them were cut at the sampler's maximal length.
         self.cut_words = 0
-        """How many of them were cut at the sampler's maximal length."""
 
     @property
     def answered(self) -> int:
@@ -165,10 +159,8 @@ class Sampling:
 
     def make_evidence(self, most: int) -> tuple[Evidence, Nodes]:
         """Return what is known from at most about this many answers, and its nodes' nodes here."""
-        training = self.training
-        if len(training.nodes) > most:
-            training = take_first_words(training, most)
-        weights = np.bincount(training.nodes, minlength=self.observations.nodes.size).astype(float)
+        training = take_first_words(self.training, most)
+        weights = training.count_passes(self.observations)
         weights[: len(self.probes)] = np.maximum(weights[: len(self.probes)], self.probes)
         return make_evidence(self.observations, weights, only_listed=True)
 
@@ -194,6 +186,8 @@ def add_words(
 
 def take_first_words(positions: Positions, most: int) -> Positions:
     """Return the positions of the first words that together have about this many nodes."""
+    if len(positions.nodes) <= most:
+        return positions
     firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
     if len(firsts) <= most:
         return positions
@@ -207,14 +201,7 @@ def make_evidence(
 ) -> tuple[Evidence, Nodes]:
     """Return the evidence of the nodes that have a weight, and these nodes in its order.
 
-    Parameters
-    ----------
-    observations : ObservationTree
-        The answers.
-    weights : array of float
-        The weight of every node.
-    only_listed : bool
-        Whether symbols that no sparse answer lists are left out.
+    With ``only_listed`` symbols that no sparse answer lists are left out.
     """
     nodes = weights.nonzero()[0]
     numbers = np.zeros(len(weights), dtype=np.int64)
@@ -234,40 +221,29 @@ def make_evidence(
         table = rows.values / rows.values.sum(axis=1, keepdims=True)
     else:
         entries = rows.values.copy(), rows.columns, rows.offsets
-        table = _normalize(csr_array(entries, shape=(len(rows), rows.width)))
-        if only_listed and isinstance(table, csr_array):
-            table, symbols, codes = _leave_out_unlisted(table, symbols)
+        sparse = csr_array(entries, shape=(len(rows), rows.width))
+        sparse.data /= np.repeat(np.asarray(sparse.sum(axis=1)), np.diff(sparse.indptr))
+        table = _choose_format(sparse)
+        if only_listed and table is sparse:
+            # Keep the columns of symbols that are listed or taken.
+            codes = np.union1d(sparse.indices[sparse.indices > 0] - 1, symbols[1:])
+            columns = np.concatenate(([0], codes + 1))
+            listed = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
+            table = _choose_format(csr_array(listed, shape=(len(rows), len(columns))))
+            symbols = np.searchsorted(codes, symbols)
+            symbols[0] = 0
     evidence = Evidence(parents, symbols, weights[nodes], table, codes)
     return evidence, nodes[evidence.order]
 
 
-def _leave_out_unlisted(
-    table: csr_array[np.float64], symbols: Integers
-) -> tuple[Table, Integers, Integers]:
-    """Keep the columns of symbols that are listed or taken; return which these are."""
-    codes = np.union1d(table.indices[table.indices > 0] - 1, symbols[1:])
-    columns = np.concatenate(([0], codes + 1))
-    listed = csr_array(
-        (table.data, np.searchsorted(columns, table.indices), table.indptr),
-        shape=(table.shape[0], len(columns)),
-    )
-    numbers = np.searchsorted(codes, symbols)
-    numbers[0] = 0
-    if len(listed.data) > _SPARSE * listed.shape[0] * listed.shape[1]:
-        return np.asarray(listed.toarray()), numbers, codes
-    return listed, numbers, codes
+def _choose_format(table: csr_array[np.float64]) -> Table:
+    """Return a table as it is where most of it is 0, else as a plain array."""
+    is_dense = table.nnz > _SPARSE * table.shape[0] * table.shape[1]
+    return make_dense(table) if is_dense else table
 
 
-def _normalize(table: csr_array[np.float64]) -> Table:
-    """Divide distributions by their sums; the table stays sparse where most of it is 0."""
-    table.data /= np.repeat(np.asarray(table.sum(axis=1)), np.diff(table.indptr))
-    if len(table.data) > _SPARSE * table.shape[0] * table.shape[1]:
-        return np.asarray(table.toarray())
-    return table
-
-
-def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
-    """Return a budget; refuse one that does not bound what is asked, or is too small for it."""
+def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> None:
+    """Refuse a budget that does not bound what is asked, or is too small for it."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
@@ -290,10 +266,9 @@ def checked_budget(budget: object, cost: QueryCost, purpose: str = "hold out any
                 f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
-    return budget
 
 
-def checked_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
+def check_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model, with words so short that enough fit in."""
     if sampler is None:
         bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS

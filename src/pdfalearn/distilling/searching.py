@@ -13,8 +13,8 @@ from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.polishing import grow, polish, reduce
 from pdfalearn.results import EVERY
 
+# Larger automata are made of the most useful contexts, without a search.
 LARGEST_SEARCHED = 1500
-"""Larger automata are made of the most useful contexts, without a search."""
 # Automata of more transitions are neither reduced nor wanted by default, unless they have at most
 # 120 states.
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
@@ -53,19 +53,7 @@ def search(
 ) -> Iterator[tuple[int, Fit]]:
     """Search for automata of at most each of some sizes, the largest first.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        What the model answered.
-    sizes : sequence of int
-        The sizes.
-    cycles : bool
-        Whether small automata are made larger and smaller again, which takes most of the time.
-
-    Yields
-    ------
-    int, Fit
-        A size and the automaton that was found for it.
+    With ``cycles`` small automata are made larger and smaller again, which takes most of the time.
     """
     most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
     largest = min(LARGEST_SEARCHED, most, max(2, evidence.size // 3))

@@ -312,7 +312,7 @@ def read_parameters(folder: Path) -> Parameters:
     path = folder / PARAMETERS
     try:
         content = parse_object(path.read_bytes(), "the file")
-        check_kind(content, _FORMAT, 1)
+        check_kind(content, _FORMAT)
         machines = tuple(map(str, content["machines"]))
         plans = {int(one): _read_plan(one, given) for one, given in content["experiments"].items()}
     except FileNotFoundError:

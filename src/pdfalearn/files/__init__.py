@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pdfalearn.files.json_text import check_keys as check_keys
     from pdfalearn.files.json_text import check_kind as check_kind
     from pdfalearn.files.json_text import is_number as is_number
-    from pdfalearn.files.json_text import mebibytes as mebibytes
     from pdfalearn.files.json_text import parse_json as parse_json
     from pdfalearn.files.json_text import parse_object as parse_object
     from pdfalearn.files.json_text import read_all as read_all

@@ -82,13 +82,6 @@ def check_members(arrays: Arrays, members: Members, sizes: dict[str, int]) -> di
     """Check shapes and ranges, and return the arrays by the attributes that they become.
 
     ``sizes`` has the extents that are known by name; those of the arrays are added.
-
-    Examples
-    --------
-    >>> parents = Member("parents", ("<i4",), ("nodes",), -1, "nodes")
-    >>> check_members({"p.npy": np.array([-1, 0, 3])}, {"p.npy": parents}, {})
-    Traceback (most recent call last):
-    pdfalearn.errors.FileFormatError: p.npy holds 3, which is not from -1 to 2
     """
     for name, member in members.items():
         array = arrays[name]

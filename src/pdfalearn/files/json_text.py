@@ -9,7 +9,6 @@ import reprlib
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from itertools import count
 from typing import Any, BinaryIO, TypeGuard, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
@@ -20,13 +19,13 @@ _Thing = TypeVar("_Thing")
 _PIECE = 2**20
 
 
-def read_all(stream: BinaryIO, limit: int, too_large: InputError) -> bytes:
-    """Read a stream to its end, or refuse it as soon as it is longer than the limit."""
+def read_all(stream: BinaryIO, limit: int, what: str) -> bytes:
+    """Read a stream to its end, or refuse it as soon as there is more of that than the limit."""
     data = bytearray()
     while piece := stream.read(_PIECE):
         data += piece
         if len(data) > limit:
-            raise too_large
+            raise FileFormatError(f"more than {limit / 2**20:g} MiB of {what}")
     return bytes(data)
 
 
@@ -39,11 +38,6 @@ def read_gzipped(read: Callable[[BinaryIO], _Thing], stream: BinaryIO) -> _Thing
         raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
 
 
-def mebibytes(limit: int) -> str:
-    """Write a limit as people read it."""
-    return f"{limit / 2**20:g} MiB"
-
-
 TEXT_LIMIT = 16 * 2**20
 """The most bytes of a text."""
 
@@ -52,30 +46,17 @@ PARTS_LIMIT = 1_000_000
 
 
 def parse_object(data: bytes, name: str) -> dict[str, Any]:
-    """Read a JSON object, or say what is wrong with the text of this name.
-
-    Examples
-    --------
-    >>> parse_object(b'{"a": [1, 2.5, null]}', "x.json")
-    {'a': [1, 2.5, None]}
-    >>> parse_object(b'{"a": NaN}', "x.json")
-    Traceback (most recent call last):
-    pdfalearn.errors.FileFormatError: x.json holds NaN, which is not a number
-    """
+    """Read a JSON object, or say what is wrong with the text of this name."""
     # Counted in the text, before anything is made of it.
     if len(data) > TEXT_LIMIT:
-        raise FileFormatError(f"{name} has more than {mebibytes(TEXT_LIMIT)} of JSON text")
+        raise FileFormatError(f"{name} has more than {TEXT_LIMIT / 2**20:g} MiB of JSON text")
     if sum(map(data.count, (b"[", b"{", b'"'))) > PARTS_LIMIT:
         raise FileFormatError(f"{name} has more than {PARTS_LIMIT:,} lists, objects and strings")
     return parse_json(data, name, parse_float=_finite)
 
 
 def parse_json(
-    data: bytes,
-    name: str,
-    *,
-    most_objects: int = PARTS_LIMIT,
-    parse_float: Callable[[str], float] | None = None,
+    data: bytes, name: str, *, parse_float: Callable[[str], float] | None = None
 ) -> dict[str, Any]:
     """Read a JSON object without duplicate keys or NaN, or say what is wrong with its text.
 
@@ -84,7 +65,7 @@ def parse_json(
     try:
         document = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=_make_objects(most_objects),
+            object_pairs_hook=_make_object,
             parse_constant=_refused,
             parse_float=parse_float,
         )
@@ -101,22 +82,12 @@ def parse_json(
     return document
 
 
-def _make_objects(most: int) -> Callable[[list[tuple[str, object]]], dict[str, object]]:
-    """Return what makes the objects of one text: no key twice, and not too many of them."""
-    numbers = count(1)
-
-    def make(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if next(numbers) > most:
-            raise InputError(
-                f"has more than {most:,} JSON objects; another kind of file under this ending?"
-            )
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-            raise InputError(f"has the key {reprlib.repr(key)} twice")
-        return made
-
-    return make
+def _make_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"has the key {reprlib.repr(key)} twice")
+    return made
 
 
 def _refused(constant: str) -> object:
@@ -131,13 +102,7 @@ def _finite(text: str) -> float:
 
 
 def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> bytes:
-    """Write an object as a text that can be read again, or say what cannot be in a file.
-
-    Examples
-    --------
-    >>> write_json_text({"a": [1, None]}, "a", "numbers only").decode().split()
-    ['{', '"a":', '[', '1,', 'null', ']', '}']
-    """
+    """Write an object as a text that can be read again, or say what cannot be in a file."""
     try:
         text = json.dumps(document, indent=1, allow_nan=False).encode()
         parse_object(text, "its text")
@@ -146,18 +111,18 @@ def write_json_text(document: dict[str, Any], culprit: str, remedy: str) -> byte
     return text
 
 
-def check_kind(document: dict[str, Any], kind: str, version: int = 1) -> None:
+def check_kind(document: dict[str, Any], kind: str) -> None:
     """Refuse objects of another format, or of a version that there is not yet."""
     found, given = document.get("format"), document.get("version")
     if found != kind:
         noun = kind.rpartition(" ")[2]
         raise FileFormatError(f"its format is {reprlib.repr(found)}, not {kind!r}: no {noun}")
     if type(given) is not int or given < 1:
-        raise wrong("version", given, f"{version}")
-    if given > version:
+        raise wrong("version", given, "1")
+    if given > 1:
         raise FileFormatError(
-            f"version {reprlib.repr(given)} is newer than {version}, the last that this "
-            "pdfalearn reads; upgrade pdfalearn"
+            f"version {reprlib.repr(given)} is newer than 1, the last that this pdfalearn reads; "
+            "upgrade pdfalearn"
         )
 
 

@@ -56,14 +56,6 @@ class _NotYetError(Exception):
     """Ends the writing of a file before it has begun."""
 
 
-def _check_replaceable(path: Path) -> None:
-    """Raise what would keep `replacing` from beginning, and leave everything as it is."""
-    is_special = path.exists() and not (path.is_file() or path.is_dir())
-    if not is_special:  # opening a pipe or a device would be noticed
-        with suppress(_NotYetError), replacing(path):
-            raise _NotYetError
-
-
 _Function = TypeVar("_Function")
 _Thing = TypeVar("_Thing")
 
@@ -106,7 +98,10 @@ def check_can_write(
     """Raise what `write` would raise whatever is to be written."""
     name = check_name(path)
     _choose_by_ending(writers, name, "save")
-    _check_replaceable(Path(name))
+    file = Path(name)
+    if not file.exists() or file.is_file() or file.is_dir():  # opening a pipe would be noticed
+        with suppress(_NotYetError), replacing(file):
+            raise _NotYetError
 
 
 def check_name(path: str | os.PathLike[str]) -> str:

@@ -16,6 +16,7 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_fits
 from pdfalearn.io._lines import at_line
 from pdfalearn.pdfa import PDFA, States
+from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats
 
 Nodes = NDArray[np.int64]
@@ -129,7 +130,7 @@ def automaton_of(vocabulary: list[str], orders: list[Grams]) -> tuple[PDFA, floa
     check_fits(len(contexts), len(symbols))
     links, successors = _successors(contexts, len(symbols))
     start = _start(contexts, len(symbols) + 1)
-    kept = np.flatnonzero(_reached(successors, start))
+    kept = np.sort(reachable_in(successors, start).states).astype(np.int64)
     rows = _probabilities(contexts, links, orders, len(symbols))[kept]
     sums = rows.sum(axis=1)
     _check_sums(sums, kept, contexts, names)
@@ -152,9 +153,8 @@ def _without_impossible(orders: list[Grams], vocabulary: list[str]) -> list[Gram
     )
     kept = []
     for grams in orders:
-        goes_on = np.any(grams.words[:, :-1] == terminal, axis=1)
-        comes_back = np.any(grams.words[:, 1:] == start, axis=1)
-        kept.append(grams.where(~(goes_on | comes_back)))
+        goes_on, comes_back = grams.words[:, :-1] == terminal, grams.words[:, 1:] == start
+        kept.append(grams.where(~(goes_on | comes_back).any(axis=1)))
     return kept
 
 
@@ -212,19 +212,6 @@ def _start(contexts: Contexts, start: int) -> int:
         if start in level.words:
             return level.begin + int((level.words == start).argmax())
     return 0
-
-
-def _reached(successors: States, start: int) -> NDArray[np.bool_]:
-    """Mark the contexts that words reach."""
-    reached = np.zeros(len(successors), dtype=bool)
-    reached[start] = True
-    front = np.array([start])
-    while len(front):
-        following = np.zeros(len(successors), dtype=bool)
-        following[successors[front]] = True
-        front = np.flatnonzero(following & ~reached)
-        reached |= following
-    return reached
 
 
 def _probabilities(contexts: Contexts, links: Nodes, orders: list[Grams], symbols: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import mebibytes, read_all
+from pdfalearn.files import read_all
 from pdfalearn.pdfa import PDFA
 
 TEXT_LIMIT = 256 * 2**20
@@ -20,8 +20,7 @@ TEXT_LIMIT = 256 * 2**20
 
 def read_bytes(stream: BinaryIO) -> bytes:
     """Read a file of text, or of something else with text inside."""
-    too_large = f"more than {mebibytes(TEXT_LIMIT)} of text, which is too much to read"
-    return read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
+    return read_all(stream, TEXT_LIMIT, "text, which is too much to read")
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -81,29 +80,19 @@ def build_pdfa(
     table = np.full((len(states), len(alphabet)), -1, dtype=np.int32)
     rows = np.zeros((len(states), len(alphabet) + 1))
     rows[:, 0] = [state.terminal for state in states]
-    if transitions:
-        origins, symbols, successors, probabilities, lines = zip(*transitions, strict=True)
-        _check_deterministic(zip(origins, symbols, lines, strict=True), states, alphabet)
-        table[origins, symbols] = successors
-        rows[origins, np.add(symbols, 1)] = probabilities
+    firsts: dict[tuple[int, int], int] = {}
+    for state, symbol, successor, probability, line in transitions:
+        if (first := firsts.setdefault((state, symbol), line)) != line:
+            raise at_line(
+                line,
+                f"not deterministic: state {states[state].name!r}, symbol "
+                f"{alphabet.symbols[symbol]!r} has a transition on line {first} already",
+            )
+        table[state, symbol], rows[state, symbol + 1] = successor, probability
     for (name, _, line), total in zip(states, rows.sum(axis=1).tolist(), strict=True):
         if not sums_to_one(total):
             raise at_line(line, f"state {name!r}: its weights sum to {total:.9g}, not to 1")
     return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=initial)
-
-
-def _check_deterministic(
-    places: Iterable[tuple[int, int, int]], states: Sequence[State], alphabet: Alphabet
-) -> None:
-    firsts: dict[tuple[int, int], int] = {}
-    for state, symbol, line in places:
-        if firsts.setdefault((state, symbol), line) != line:
-            raise at_line(
-                line,
-                f"not deterministic: state {states[state].name!r}, symbol "
-                f"{alphabet.symbols[symbol]!r} has a transition on line {firsts[state, symbol]} "
-                "already",
-            )
 
 
 def probability_in(field: bytes, line: int) -> float:

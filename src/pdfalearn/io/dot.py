@@ -67,9 +67,6 @@ TIME_LIMIT = 30.0
 
 _OPTIONS = {"svg": ["-Tsvg"], "png": ["-Tpng", "-Gdpi=144"], "pdf": ["-Tpdf"]}
 
-PICTURES = tuple(f".{kind}" for kind in _OPTIONS)
-"""The endings of pictures."""
-
 _Drawn = TypeVar("_Drawn")
 
 
@@ -113,18 +110,16 @@ def picture_writers(
     render: Callable[[_Drawn, str], bytes],
 ) -> dict[str, Callable[[_Drawn, BinaryIO], None]]:
     """Make a writer for the ending of every kind of picture."""
-    return {f".{kind}": partial(_write_picture, render, kind) for kind in _OPTIONS}
 
+    def write(kind: str, drawn: _Drawn, stream: BinaryIO) -> None:
+        stream.write(render(drawn, kind))
 
-def _write_picture(
-    render: Callable[[_Drawn, str], bytes], kind: str, drawn: _Drawn, stream: BinaryIO
-) -> None:
-    stream.write(render(drawn, kind))
+    return {f".{kind}": partial(write, kind) for kind in _OPTIONS}
 
 
 def check_can_draw(path: str | os.PathLike[str]) -> None:
     """Refuse the name of a picture where there is no Graphviz."""
-    if check_name(path).lower().endswith(PICTURES):
+    if check_name(path).lower().endswith(tuple(f".{kind}" for kind in _OPTIONS)):
         graphviz()
 
 

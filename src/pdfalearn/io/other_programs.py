@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from itertools import count
 from math import log
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
@@ -93,25 +92,24 @@ def write_prism(pdfa: PDFA, stream: BinaryIO) -> None:
             f"{MOST_STATES:,}); save as .drn, which Storm reads at any size"
         )
     names, _ = symbol_texts(pdfa.alphabet, identifier)
-    stream.write("".join(_prism_lines(pdfa, names)).encode())
-
-
-def _prism_lines(pdfa: PDFA, names: list[str]) -> Iterator[str]:
     end = len(pdfa)
-    yield "dtmc\n\nmodule pdfa\n"
-    yield f"  state : [0..{end}] init {pdfa.initial}; // {end}: the word has ended\n"
-    yield f"  symbol : [0..{len(names)}] init 0; // the last one; 0: none yet\n"
+    lines = [
+        "dtmc\n\nmodule pdfa\n",
+        f"  state : [0..{end}] init {pdfa.initial}; // {end}: the word has ended\n",
+        f"  symbol : [0..{len(names)}] init 0; // the last one; 0: none yet\n",
+    ]
     for state in range(end):
         stop, moves = _row_of(pdfa, state)
         terms = [f"{stop!r}:(state'={end})"] if stop else []
         for code, successor, probability in moves:
             terms.append(f"{probability!r}:(state'={successor})&(symbol'={code + 1})")
-        yield f"  [] state={state} -> {' + '.join(terms)};\n"
-    yield f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n"
-    yield f'label "end" = state={end};\n'
+        lines.append(f"  [] state={state} -> {' + '.join(terms)};\n")
+    lines.append(f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n")
+    lines.append(f'label "end" = state={end};\n')
     for number, (symbol, name) in enumerate(zip(pdfa.alphabet, names, strict=True), start=1):
-        yield f'label "last_{name}" = symbol={number}; // {json.dumps(str(symbol))}\n'
-    yield f'\nrewards "steps"\n  state<{end} : 1;\nendrewards\n'
+        lines.append(f'label "last_{name}" = symbol={number}; // {json.dumps(str(symbol))}\n')
+    lines.append(f'\nrewards "steps"\n  state<{end} : 1;\nendrewards\n')
+    stream.write("".join(lines).encode())
 
 
 def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -121,24 +119,20 @@ def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
     states = reachable_in(possible, pdfa.initial).states
     sources, symbols = (possible[states] >= 0).nonzero()
     pairs = np.unique(np.stack((possible[states[sources], symbols], symbols), axis=1), axis=0)
+    # A state is split into one for each symbol that leads to it: symbols label states there.
+    nodes = {f"q{state}_{symbol}": (state, names[symbol]) for state, symbol in pairs.tolist()}
     stream.write(b"digraph MarkovChain {\n")
     stream.write(f'start [label="<start>"];\nend [label="{terminal}"];\n'.encode())
-    # A state is split into one for each symbol that leads to it: symbols label states there.
-    for state, symbol in pairs.tolist():
-        stream.write(f'q{state}_{symbol} [label="{names[symbol]}"];\n'.encode())
-    stream.write("".join(_chain_edges("start", pdfa, pdfa.initial)).encode())
-    for state, symbol in pairs.tolist():
-        stream.write("".join(_chain_edges(f"q{state}_{symbol}", pdfa, state)).encode())
+    for node, (_, name) in nodes.items():
+        stream.write(f'{node} [label="{name}"];\n'.encode())
+    for node, (state, _) in {"start": (pdfa.initial, ""), **nodes}.items():
+        end, moves = _row_of(pdfa, state)
+        edges = [f'{node} -> end [label="{end!r}"];\n'] if end else []
+        for symbol, successor, probability in moves:
+            edges.append(f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n')
+        stream.write("".join(edges).encode())
     stream.write(b'end -> end [label="1.0"];\n__start0 [label="", shape=none];\n')
     stream.write(b'__start0 -> start [label=""];\n}\n')
-
-
-def _chain_edges(node: str, pdfa: PDFA, state: int) -> Iterator[str]:
-    end, moves = _row_of(pdfa, state)
-    if end:
-        yield f'{node} -> end [label="{end!r}"];\n'
-    for symbol, successor, probability in moves:
-        yield f'{node} -> q{successor}_{symbol} [label="{probability!r}"];\n'
 
 
 def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -163,8 +157,6 @@ def write_symbols(pdfa: PDFA, stream: BinaryIO) -> None:
     stream.write("".join(lines).encode())
 
 
-Labels = Mapping[str, NDArray[np.bool_]]
-
 _HEAD = """\
 @type: DTMC
 @value_type: {values}
@@ -180,30 +172,21 @@ steps
 """
 
 
-def write_drn(pdfa: PDFA, stream: BinaryIO, labels: Labels | None = None) -> None:
-    """Write a PDFA as a Markov chain, with more labels of states; probability 0 is left out."""
-    _write_chain(pdfa, [pdfa.probabilities], "double", "{0!r}", stream, labels)
+def write_drn(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA as a Markov chain; probability 0 is left out."""
+    _write_chain(pdfa, [pdfa.probabilities], "double", "{0!r}", stream)
 
 
-def write_intervals(
-    pdfa: PDFA, lows: Floats, highs: Floats, stream: BinaryIO, labels: Labels | None = None
-) -> None:
+def write_intervals(pdfa: PDFA, lows: Floats, highs: Floats, stream: BinaryIO) -> None:
     """Write the Markov chain with an interval for every probability; those of [0, 0] are left out.
 
     ``lows`` and ``highs`` are tables such as ``pdfa.probabilities``. Storm solves chains whose
     intervals all begin above 0.
     """
-    _write_chain(pdfa, [highs, lows], "double-interval", "[{1!r}, {0!r}]", stream, labels)
+    _write_chain(pdfa, [highs, lows], "double-interval", "[{1!r}, {0!r}]", stream)
 
 
-def _write_chain(
-    pdfa: PDFA,
-    tables: list[Floats],
-    kind: str,
-    form: str,
-    stream: BinaryIO,
-    labels: Labels | None,
-) -> None:
+def _write_chain(pdfa: PDFA, tables: list[Floats], kind: str, form: str, stream: BinaryIO) -> None:
     """Write states with the sums of symbols between the same two, where the first table has any."""
     end, size = len(pdfa), len(pdfa) + 1
     targets = np.column_stack((np.full(end, end), pdfa.transitions))
@@ -214,14 +197,10 @@ def _write_chain(
     for cell, *values in zip(cells.tolist(), *np.minimum(sums, 1.0).tolist(), strict=True):
         moves[cell // size].append(f"\t\t{cell % size} : {form.format(*values)}\n")
     moves[end].append(f"\t\t{end} : {form.format(1.0, 1.0)}\n")
-    names = [""] * size
-    names[pdfa.initial], names[end] = " init", " end"
-    for name, has_it in (labels or {}).items():
-        for state in has_it.nonzero()[0].tolist():
-            names[state] += f" {name}"
+    labels = {pdfa.initial: " init", end: " end"}
     stream.write(_HEAD.format(values=kind, states=size).encode())
     for state, lines in enumerate(moves):
-        head = f"state {state} [{int(state != end)}]{names[state]}\n\taction 0 [0]\n"
+        head = f"state {state} [{int(state != end)}]{labels.get(state, '')}\n\taction 0 [0]\n"
         stream.write("".join([head, *lines]).encode())
 
 

@@ -102,8 +102,7 @@ def write_pautomac(pdfa: PDFA, stream: BinaryIO) -> None:
     Probabilities of symbols are written as shares of what does not stop, so that they come back but
     for the rounding of a division and a multiplication.
     """
-    numbers = symbol_numbers(pdfa.alphabet)
-    stream.write("".join(_model_lines(pdfa, numbers)).encode())
+    stream.write("".join(_model_lines(pdfa)).encode())
 
 
 def symbol_numbers(alphabet: Alphabet) -> list[int]:
@@ -122,7 +121,8 @@ def symbol_numbers(alphabet: Alphabet) -> list[int]:
     return list(range(len(alphabet)))
 
 
-def _model_lines(pdfa: PDFA, numbers: list[int]) -> Iterator[str]:
+def _model_lines(pdfa: PDFA) -> Iterator[str]:
+    numbers = symbol_numbers(pdfa.alphabet)
     yield f"I: (state)\n\t({pdfa.initial}) 1.0\nF: (state)\n"
     for state, probability in enumerate(pdfa.probabilities[:, 0].tolist()):
         if probability:

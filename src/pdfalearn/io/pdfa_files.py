@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO
@@ -18,7 +18,6 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     check_kind,
     check_sizes,
-    mebibytes,
     open_archive,
     parse_json,
     read_all,
@@ -53,10 +52,6 @@ def symbol_shown(symbol: Symbol) -> str:
     return reprlib.repr(symbol)
 
 
-OBJECTS_LIMIT = 10_000
-"""The most objects in a JSON text. A PDFA is one; what has some is told what it is instead."""
-
-
 def _header_text(pdfa: PDFA) -> bytes:
     """Write the header as a JSON object."""
     check_symbols((*pdfa.alphabet, pdfa.terminal))
@@ -76,7 +71,7 @@ def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any],
     """Read a JSON object that has a header and ``other_keys``, and no more; return the header."""
     if not data:
         raise FileFormatError("empty, not a PDFA; save or fetch it again")
-    document = parse_json(data, "it", most_objects=OBJECTS_LIMIT)
+    document = parse_json(data, "it")
     check_kind(document, "pdfa")
     expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
@@ -105,9 +100,11 @@ LISTS_LIMIT = 5_000_000
 # Tables are written in parts of this many numbers, as Python's numbers take more memory.
 _NUMBERS_AT_ONCE = 2**20
 
+OBJECTS_LIMIT = 10_000
 KEYS_LIMIT = 1_000_000
 STRINGS_LIMIT = 5_000_000
-"""The most keys and strings, for the same reason; colons and quotes in symbols count too."""
+"""The most objects, keys and strings, for the same reason; what looks so in symbols counts too. A
+PDFA is one object; a file that has some more is told what it is instead."""
 
 
 def write_json(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -122,10 +119,11 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read_json(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
-    too_large = f"more than {mebibytes(TEXT_LIMIT)} of JSON text; large PDFA go into .npz files"
-    text = read_all(stream, TEXT_LIMIT, FileFormatError(too_large))
+    text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
     if excess := _excess(text):
-        raise FileFormatError(f"{excess}; large PDFA go into .npz files")
+        raise FileFormatError(
+            f"{excess}; another kind of file under this ending? Large PDFA go into .npz files"
+        )
     document, alphabet, initial = _parse(text, ("transitions", "probabilities"))
     columns = len(alphabet)
     return PDFA(
@@ -139,42 +137,33 @@ def read_json(stream: BinaryIO) -> PDFA:
 def _text(pdfa: PDFA) -> bytes:
     size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
     too_large = InputError(
-        f"{size} are more than {mebibytes(TEXT_LIMIT)} of JSON text; save as .npz"
+        f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save as .npz"
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    written = bytearray()
-    for piece in _pieces(pdfa):
-        written += piece
-        if len(written) > TEXT_LIMIT:
-            raise too_large
-    text = bytes(written)
+    written = bytearray(_header_text(pdfa).removesuffix(b"}"))
+    for name in ("transitions", "probabilities"):
+        table: NDArray[Any] = getattr(pdfa, name)
+        written += f',\n"{name}":['.encode()
+        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
+        for begin in range(0, len(table), rows):
+            part = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
+            written += (",\n" if begin else "\n").encode()
+            written += part[1:-1].replace("],[", "],\n[").encode()
+            if len(written) + 3 > TEXT_LIMIT:  # the end has three more bytes
+                raise too_large
+        written += b"]"
+    text = bytes(written + b"}\n")
     if excess := _excess(text):
         raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
     return text
-
-
-def _pieces(pdfa: PDFA) -> Iterator[bytes]:
-    yield _header_text(pdfa).removesuffix(b"}")
-    tables: dict[str, NDArray[Any]] = {
-        "transitions": pdfa.transitions,
-        "probabilities": pdfa.probabilities,
-    }
-    for name, table in tables.items():
-        yield f',\n"{name}":['.encode()
-        rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
-        for begin in range(0, len(table), rows):
-            text = json.dumps(table[begin : begin + rows].tolist(), separators=(",", ":"))
-            yield (",\n" if begin else "\n").encode()
-            yield text[1:-1].replace("],[", "],\n[").encode()
-        yield b"]"
-    yield b"}\n"
 
 
 def _excess(text: bytes) -> str | None:
     """Return what a text has too many of to be parsed; None if it may be parsed."""
     counts = {
         "lists": (text.count(b"["), LISTS_LIMIT),
+        "JSON objects": (text.count(b"{"), OBJECTS_LIMIT),
         "keys": (text.count(b":"), KEYS_LIMIT),
         "strings": (text.count(b'"') // 2, STRINGS_LIMIT),
     }

@@ -9,7 +9,7 @@ run anything.
 from __future__ import annotations
 
 import pickletools  # it takes pickles apart and makes nothing of them
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError, InputError
@@ -30,9 +30,8 @@ _KINDS = ("Name", "Terminal Symbol", "Alphabet", "State", "Transition")
 _PICKLE = b"\x80"
 
 
-class _Value(NamedTuple):
-    fields: list[bytes]
-    line: int
+# The fields of a line, and its number.
+_Value = tuple[list[bytes], int]
 
 
 def read_pythautomata(stream: BinaryIO) -> PDFA:
@@ -81,23 +80,21 @@ def _values(lines: list[bytes]) -> dict[str, list[_Value]]:
         if place + 1 == len(lines):
             raise at_line(place + 1, f"{kind} without the line that should follow; cut off?")
         fields = lines[place + 1].removesuffix(b"\r").split(b" ")
-        values[kind].append(_Value(fields, place + 2))
+        values[kind].append((fields, place + 2))
     for kind in _KINDS[:3]:
         if not values[kind]:
             raise FileFormatError(f"{kind!r} is missing; cut off, or not pythautomata's?")
-        for again in values[kind][1:]:
-            raise at_line(again.line, f"a second {kind}; keep one")
+        for _, again in values[kind][1:]:
+            raise at_line(again, f"a second {kind}; keep one")
     return values
 
 
 def _alphabet(values: dict[str, list[_Value]]) -> Alphabet:
-    (symbols,), (terminal,) = values["Alphabet"], values["Terminal Symbol"]
+    ((symbols, line),), ((terminal, _),) = values["Alphabet"], values["Terminal Symbol"]
     try:
-        return Alphabet(
-            [field.decode() for field in symbols.fields], b" ".join(terminal.fields).decode()
-        )
+        return Alphabet(map(bytes.decode, symbols), b" ".join(terminal).decode())
     except InputError as error:
-        raise at_line(symbols.line, str(error)) from error
+        raise at_line(line, str(error)) from error
 
 
 def _transition(value: _Value, alphabet: Alphabet, numbers: dict[str, int]) -> Transition:

@@ -96,18 +96,6 @@ def tree_to_dot(tree: TreeNode) -> str:
 
     An inner node shows its distinguishing suffix, an arc the key of its class, a leaf its access
     word and distribution; λ is the empty word.
-
-    Examples
-    --------
-    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
-    >>> print(tree_to_dot(TreeNode(suffix=(), children={(5, 5): leaf})))  # doctest: +ELLIPSIS
-    digraph tree {
-      ...
-      0 [label="λ", shape=ellipse, ...];
-      1 [label="λ\n(0.5, 0.5)", shape=box, ...];
-      0 -> 1 [label=" (5, 5) "];
-    }
-    <BLANKLINE>
     """
     nodes = numbered_nodes(tree)
     separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "
@@ -153,10 +141,8 @@ def _numbers(values: Sequence[float]) -> str:
 
 def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:
     """Collect the symbols of all suffixes and access words."""
-    symbols: set[Symbol] = set()
-    for node, _, _ in nodes:
-        symbols.update(node.suffix or (), node.access_word or ())
-    return symbols
+    words = [word for node, _, _ in nodes for word in (node.suffix, node.access_word)]
+    return {symbol for word in words for symbol in word or ()}
 
 
 TREE_WRITERS: dict[str, Callable[[TreeNode, BinaryIO], None]] = {

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.arrays import IntMap
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.text import are_characters, escaped, shortened, symbol_text
@@ -26,64 +26,8 @@ from pdfalearn.words import Words
 _LONGEST = 8
 _MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
 _NEW_LINE, _BLANK = 10, 32
-# A table of 2¹⁶ slots has one for each of at most 512 symbols; 200 multipliers are tried.
-_BITS, _MOST_SYMBOLS, _TRIALS = 16, 512, 200
-
-
-class PlainLines:
-    """Reads lines of an alphabet whose symbols are short and plain, many at once."""
-
-    def __init__(self, texts: Sequence[str], *, are_joined: bool) -> None:
-        self._are_joined = are_joined
-        is_plain = all(text.isascii() and 0 < len(text) <= _LONGEST for text in texts)
-        is_plain &= are_joined or not any(" " in text for text in texts)
-        numbers = [int.from_bytes(text.encode()[:_LONGEST], "little") for text in texts]
-        self._numbers = np.array(numbers, dtype=np.uint64)
-        self._hash = None
-        if is_plain and len(texts) <= _MOST_SYMBOLS:
-            self._hash = _hash_without_collision(self._numbers)
-
-    def words(self, lines: Sequence[str]) -> Words | None:
-        """Return the words of lines, each with its end of line; None if it is not that simple."""
-        text = "".join(lines)
-        if self._hash is None or not text.isascii() or text.count("\n") != len(lines):
-            return None
-        characters = np.frombuffer(text.encode(), dtype=np.uint8)
-        breaks = np.flatnonzero(characters == _NEW_LINE)
-        if self._are_joined:
-            begins = np.flatnonzero(characters != _NEW_LINE)
-            keys = characters[begins].astype(np.uint64)
-        else:
-            begins, lengths = _tokens(characters)
-            if len(lengths) and lengths.max() > _LONGEST:
-                return None
-            keys = _pack(characters, begins, lengths)
-        multiplier, table = self._hash
-        codes = table[_slots(keys, multiplier)]
-        # Whatever is not a symbol has found the code of one whose bytes are not the same.
-        if not np.array_equal(self._numbers[codes], keys):
-            return None
-        offsets = np.append(0, np.searchsorted(begins, breaks))
-        return Words(codes, offsets.astype(np.int64))
-
-
-def _slots(numbers: NDArray[np.uint64], multiplier: np.uint64) -> NDArray[np.uint64]:
-    return np.asarray((numbers * multiplier) >> np.uint64(64 - _BITS))
-
-
-def _hash_without_collision(
-    numbers: NDArray[np.uint64],
-) -> tuple[np.uint64, NDArray[np.int32]] | None:
-    """Return a multiplier and a table that find the place of each number in one step."""
-    random = np.random.default_rng(0)
-    for _ in range(_TRIALS):
-        multiplier = np.uint64(int(random.integers(2**63)) * 2 + 1)
-        slots = _slots(numbers, multiplier)
-        if len(np.unique(slots)) == len(numbers):
-            table = np.zeros(2**_BITS, dtype=np.int32)
-            table[slots] = np.arange(len(numbers))
-            return multiplier, table
-    return None
+# A map that is given this many keys at once looks up whole arrays.
+_MANY_KEYS = 256
 
 
 def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
@@ -93,12 +37,12 @@ def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
-    """Put the bytes of every token into one integer, the first byte lowest."""
+def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> Integers:
+    """Put the bytes of every token, which are ASCII, into one integer, the first byte lowest."""
     padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
     # Every eight bytes that follow each other, one integer for each place.
     windows = np.ndarray(len(characters), dtype="<u8", buffer=padded.data, strides=(1,))
-    return np.asarray(windows[begins] & _MASKS[lengths])
+    return np.asarray(windows[begins] & _MASKS[lengths]).view(np.int64)
 
 
 # An error shows no more characters of a symbol.
@@ -146,15 +90,19 @@ class WordNotation:
             line = line[: -len(self._mark)]
         try:
             return [self._codes[text] for text in (line if self._are_joined else line.split())]
-        except KeyError:
-            return self._search(line)
+        except KeyError:  # some symbols may have escapes or quotes
+            rest = self._pattern.sub("", line)
+            unknown = rest if self._are_joined else rest.split()
+            if unknown:
+                raise KeyError(unknown[0]) from None
+            return [self._forms[text] for text in self._pattern.findall(line)]
 
     def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
         """Turn lines of a file into words, or name the line and the symbol that is not one.
 
         With their ends they are read many at once, where that does not take a closer look.
         """
-        words = self._plain.words(lines)
+        words = self._encode_plain(lines)
         if words is not None:
             return words
         codes = []
@@ -168,18 +116,37 @@ class WordNotation:
                 ) from error
         return Words.of(codes)
 
-    @cached_property
-    def _plain(self) -> PlainLines:
-        self._codes  # noqa: B018  refuses symbols that are written alike
-        return PlainLines(self._texts, are_joined=self._are_joined)
+    def _encode_plain(self, lines: Sequence[str]) -> Words | None:
+        """Return the words of lines, each with its end of line; None if it is not that simple."""
+        text = "".join(lines)
+        if self._map is None or not text.isascii() or text.count("\n") != len(lines):
+            return None
+        characters = np.frombuffer(text.encode(), dtype=np.uint8)
+        if self._are_joined:
+            begins = np.flatnonzero(characters != _NEW_LINE)
+            codes = self._map.get(np.arange(256))[characters[begins]]
+        else:
+            begins, lengths = _tokens(characters)
+            if lengths.max(initial=0) > _LONGEST:
+                return None
+            codes = self._map.get(_pack(characters, begins, lengths))
+        if codes.min(initial=0) < 0:
+            return None
+        breaks = np.flatnonzero(characters == _NEW_LINE)
+        offsets = np.append(0, np.searchsorted(begins, breaks))
+        return Words(codes.astype(np.int32), offsets.astype(np.int64))
 
-    def _search(self, line: str) -> list[int]:
-        """Read a word in which some symbols have escapes or quotes."""
-        rest = self._pattern.sub("", line)
-        unknown = rest if self._are_joined else rest.split()
-        if unknown:
-            raise KeyError(unknown[0])
-        return [self._forms[text] for text in self._pattern.findall(line)]
+    @cached_property
+    def _map(self) -> IntMap | None:
+        """The codes of symbols by their bytes; None where there is one that is not plain."""
+        for text in self._codes:
+            is_cut = not self._are_joined and " " in text
+            if not text.isascii() or not 0 < len(text) <= _LONGEST or is_cut:
+                return None
+        numbers = [int.from_bytes(text.encode(), "little") for text in self._codes]
+        found = IntMap()
+        found.get_or_add(np.resize(numbers, max(_MANY_KEYS, len(numbers))))
+        return found
 
     @cached_property
     def _codes(self) -> dict[str, int]:

@@ -23,10 +23,10 @@ class Breaks(NamedTuple):
     symbols: Integers
     # The states that they lead to, and should not.
     afters: Integers
-    # The counterexamples.
-    words: Integers
+    # The numbers of the counterexamples.
+    examples: Integers
     # The rest of the word from here tells the state after from the state that it should be.
-    places: Integers
+    positions: Integers
 
 
 class Counterexamples:

@@ -30,15 +30,19 @@ _BITS = ((0.75, 0), (1.5, 3), (5.0, 4), (8.0, 6), (20.0, 8), (math.inf, 11))
 
 
 class Front(NamedTuple):
-    """Transitions on their way down the tree: where each is noted, its word, the node it is at."""
+    """Transitions on their way down the tree.
 
-    places: Integers
+    A transition is the number state * symbols + symbol. ``words`` are the observation tree's nodes
+    of the words that take the transitions, ``at`` the classification tree's nodes they are at.
+    """
+
+    transitions: Integers
     words: Integers
     at: Integers
 
     def join(self, added: Front) -> Front:
         """Put two fronts together."""
-        if not len(self.places):
+        if not len(self.transitions):
             return added
         return Front(*(np.concatenate(pair) for pair in zip(self, added, strict=True)))
 

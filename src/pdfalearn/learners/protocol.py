@@ -119,7 +119,8 @@ class PlainLearner:
 
     def start(self) -> None:
         """Let the learner start."""
-        self._is_current = True  # unless it ends
+        # Where a bound ends `start`, the last hypothesis counts; else there is a new one.
+        self._is_current = True
         self._learner.start()
         self._is_current = False
 

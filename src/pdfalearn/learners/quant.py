@@ -84,12 +84,16 @@ class QuaNT:
         self._random = np.random.default_rng(0) if self._told_bits else None
         self._at_once = max(1, _LARGEST_FRONT // self._symbols)
         self._likely = LikelyFirst(observations) if budget.bounds_questions else None
-        self.size = self._complete = 0
-        """How many states there are, and how many the last hypothesis had that was complete."""
+        self.size = 0
+        """How many states there are."""
+        self._complete = 0  # how many the last complete hypothesis had
         self._access = self._leaves = np.empty(0, dtype=np.int64)
         # The leaf that each transition leads to, at state * symbols + symbol; an inner node as long
         # as its word has not been sifted further.
         self._targets = np.empty(0, dtype=np.int32 if self._symbols > _WIDE else np.int64)
+        # The same arrays as views that plain Python reads one by one; renewed as states are added.
+        self._access_of, self._leaf_of = self._access.data, self._leaves.data
+        self._target_of = self._targets.data
 
     def start(self) -> None:
         """Sift the empty word, then the successors of every new state."""
@@ -117,8 +121,8 @@ class QuaNT:
     def unresolved(self) -> Integers:
         """Return the transitions, as state * symbols + symbol, without a state of their own."""
         targets = self._targets[: self.size * self._symbols]
-        is_lost = (self._table()[:-1].reshape(-1) < 0) & (targets != UNDEFINED_LEAF)
-        return np.flatnonzero(is_lost)
+        is_open = (self._table()[:-1].reshape(-1) < 0) & (targets != UNDEFINED_LEAF)
+        return np.flatnonzero(is_open)
 
     def findings(self, states: int = 0) -> Findings:
         """Return access words and the tree, without the distributions of its first states.
@@ -217,7 +221,9 @@ class QuaNT:
         lefts, rights = self._targets[pairs[:, :, None] * self._symbols + every]
         suffixes = parting_suffixes(self._tree, self.observations.suffixes, lefts, rights)
         for place in (suffixes == NONE).nonzero()[0].tolist():
-            suffixes[place] = given.suffix(int(splits.words[place]), int(splits.places[place]))
+            suffixes[place] = given.suffix(
+                int(splits.examples[place]), int(splits.positions[place])
+            )
         return suffixes
 
     def _lengthen(self, suffixes: Integers) -> Integers:
@@ -239,9 +245,9 @@ class QuaNT:
             front = self._front_at(moved)
         try:
             while True:
-                known = self.size if stop is None else stop
-                front, first_new = self._with_waiting(front, first_new, known)
-                if not len(front.places) and first_new == known:
+                states_end = self.size if stop is None else stop
+                front, first_new = self._with_waiting(front, first_new, states_end)
+                if not len(front.transitions) and first_new == states_end:
                     return
                 front = self._step(front)
         except BaseException:
@@ -257,30 +263,31 @@ class QuaNT:
         while size < self.size:
             size = self.size
             access = self._access[: self.size]
-            places, words = find_answered_transitions(self.observations, access)
-            at = self._targets[places].astype(np.int64)
+            transitions, words = find_answered_transitions(self.observations, access)
+            at = self._targets[transitions].astype(np.int64)
             is_open = (self._tree.states[at] < 0) & (at != UNDEFINED_LEAF)
-            self._sink(Front(places[is_open], words[is_open], at[is_open]))
+            self._sink(Front(transitions[is_open], words[is_open], at[is_open]))
 
-    def _words_at(self, places: Integers) -> Integers:
+    def _words_at(self, transitions: Integers) -> Integers:
         """Return the words of transitions: the access word of the state before, and the symbol."""
-        states, symbols = np.divmod(places, self._symbols)
+        states, symbols = np.divmod(transitions, self._symbols)
         return self.observations.nodes.step(self._access[states], symbols)
 
-    def _front_at(self, places: Integers) -> Front:
+    def _front_at(self, transitions: Integers) -> Front:
         """Return a front of transitions, each at the node that it has reached."""
-        return Front(places, self._words_at(places), self._targets[places].astype(np.int64))
+        at = self._targets[transitions].astype(np.int64)
+        return Front(transitions, self._words_at(transitions), at)
 
-    def _with_waiting(self, front: Front, first_new: int, known: int) -> tuple[Front, int]:
+    def _with_waiting(self, front: Front, first_new: int, states_end: int) -> tuple[Front, int]:
         """Add transitions that wait to a front; return also the first state left to wait."""
         likely = self._likely
         if likely is not None:
-            likely.add_states(first_new, known)
+            likely.add_states(first_new, states_end)
             most = _MOST_FREE if self.observations.query_cost.is_free else _MOST
             most = min(max(_FEWEST, self.size // 4), most)
-            places = likely.take(most - len(front.places), self._access, self._targets)
-            return front.join(self._front_at(places)), known
-        until = min(known, first_new + self._at_once)
+            taken = likely.take(most - len(front.transitions), self._access, self._targets)
+            return front.join(self._front_at(taken)), states_end
+        until = min(states_end, first_new + self._at_once)
         if first_new == until:
             return front, until
         new, successors = self.observations.successors(self._access[first_new:until])
@@ -293,61 +300,65 @@ class QuaNT:
 
     def _step(self, front: Front) -> Front:
         """Take words one arc down the tree; return those that are not at a leaf yet."""
-        tree, (places, words, at) = self._tree, front
-        known = tree.size
+        tree, (transitions, words, at) = self._tree, front
+        size_before = tree.size
         if not at.any():
             children = tree.children_of_root(self.observations.asked_classes(words))
-            return self._land(places, words, known, children)
+            return self._land(transitions, words, size_before, children)
         labels = self._labels(words, tree.suffixes[at])
-        on = self._land(places, words, known, tree.children(at, labels))
+        on = self._land(transitions, words, size_before, tree.children(at, labels))
         # Labelled with classes, a chain of 300 states takes 4 times as long without this loop.
-        return self._sink(on) if len(on.places) < FEW else on
+        return self._sink(on) if len(on.transitions) < FEW else on
 
     def _sink(self, front: Front) -> Front:
         """Follow words down as long as their labels are known; return those not at a leaf."""
         tree, known_label = self._tree, self._known_label
         on = []
-        for place, word, node in zip(*(part.tolist() for part in front), strict=True):
-            while (suffix := tree.suffix_of[node]) != LEAF:
+        for transition, word, at in zip(*(part.tolist() for part in front), strict=True):
+            while (suffix := tree.suffix_of[at]) != LEAF:
                 label = known_label(word, suffix)
                 if label is None:
-                    on.append((place, word, node))
+                    on.append((transition, word, at))
                     break
-                known = tree.size
-                node = tree.child(node, label)
-                if node == known and self.observations.meter.grant_states(self.size, 1):
-                    self._new_state(word, node, place)
-            self._target_of[place] = node
+                size_before = tree.size
+                at = tree.child(at, label)
+                if at == size_before and self.observations.meter.grant_states(self.size, 1):
+                    self._new_state(word, at, transition)
+            self._target_of[transition] = at
         return Front(*np.array(on, dtype=np.int64).T) if on else EMPTY_FRONT
 
-    def _land(self, places: Integers, words: Integers, known: int, at: Integers) -> Front:
-        """Make states of the leaves from a known size of the tree on; return the next front."""
+    def _land(
+        self, transitions: Integers, words: Integers, size_before: int, at: Integers
+    ) -> Front:
+        """Make states of the leaves that are new in the tree; return the next front."""
         tree = self._tree
-        granted = self.observations.meter.grant_states(self.size, tree.size - known)
+        granted = self.observations.meter.grant_states(self.size, tree.size - size_before)
         if granted:
             first = self._add_states(granted)
-            new = ((at >= known) & (at < known + granted)).nonzero()[0]
+            is_new = (at >= size_before) & (at < size_before + granted)
+            new = is_new.nonzero()[0]
             new = new[::-1]  # of equal leaves the first word is written last
-            self._access[first + at[new] - known] = words[new]
+            self._access[first + at[new] - size_before] = words[new]
             if self._likely is not None:
                 found = np.empty(granted, dtype=np.int64)
-                found[at[new] - known] = places[new]
+                found[at[new] - size_before] = transitions[new]
                 self._likely.note_states(first, found, self._access)
-            self._leaves[first : self.size] = np.arange(known, known + granted)
-            tree.states[known : known + granted] = np.arange(first, self.size)
+            leaves = slice(size_before, size_before + granted)
+            self._leaves[first : self.size] = np.arange(leaves.start, leaves.stop)
+            tree.states[leaves] = np.arange(first, self.size)
         inner = tree.suffixes[at] != LEAF
         if not inner.any():
-            self._targets[places] = at
+            self._targets[transitions] = at
             return EMPTY_FRONT
         landed = ~inner
-        self._targets[places[landed]] = at[landed]
-        return Front(places[inner], words[inner], at[inner])
+        self._targets[transitions[landed]] = at[landed]
+        return Front(transitions[inner], words[inner], at[inner])
 
-    def _new_state(self, word: int, leaf: int, place: int) -> None:
-        """Make a word's leaf a state; the place is that of the transition it was found by."""
+    def _new_state(self, word: int, leaf: int, transition: int) -> None:
+        """Make a word's leaf a state, which was found by a transition."""
         state = self._add_states(1)
         if self._likely is not None:
-            self._likely.note_states(state, np.array([place]), self._access)
+            self._likely.note_states(state, np.array([transition]), self._access)
         self._access_of[state] = word
         self._leaf_of[state] = leaf
         self._tree.state_of[leaf] = state

@@ -33,8 +33,8 @@ from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
     ExactOracle,
+    KnownAnswersOracle,
     PACOracle,
-    StoredAnswersOracle,
 )
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import LearningInterrupted, Progress, Result
@@ -199,7 +199,7 @@ def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
 def default_oracle(
     model: PDFA | LanguageModel, equivalence: Relation, seed: int
 ) -> EquivalenceOracle:
-    """Return the exact oracle for a PDFA; for a black box stored answers, then PAC sampling.
+    """Return the exact oracle for a PDFA; for a black box what is known already, then PAC sampling.
 
     A PDFA in wrappers is an automaton again, and has the exact oracle, too, unless the product is
     very large. The sampled words are uniform ones, or walks over the hypothesis's support where
@@ -213,7 +213,7 @@ def default_oracle(
             return ExactOracle(automaton, equivalence=equivalence)
     sampler = _WALKS if model.is_constrained else _UNIFORM
     sampling = PACOracle(epsilon=EPSILON, delta=DELTA, sampler=sampler, seed=seed)
-    return ChainOracle(StoredAnswersOracle(), sampling)
+    return ChainOracle(KnownAnswersOracle(), sampling)
 
 
 def may_be_endless(model: LanguageModel, oracle: EquivalenceOracle) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
@@ -16,7 +15,7 @@ from pdfalearn.checks import checked_integer
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
 from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import DirectedDivergence, Divergence
-from pdfalearn.text import are_characters, short_word_text, symbol_text
+from pdfalearn.text import are_characters, format_table, short_word_text, symbol_text
 
 
 def divergence(a: PDFA, b: PDFA) -> Divergence:
@@ -62,14 +61,7 @@ def divergence(a: PDFA, b: PDFA) -> Divergence:
 
 
 def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
-    """Compute one direction only: KL(first ‖ second).
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_3
-    >>> directed_divergence(figure_3(), figure_3()).per_word
-    0.0
-    """
+    """Compute one direction only: KL(first ‖ second)."""
     first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
     pairs = Pairs.visited(first, second)
     values = pairs.row_divergences()
@@ -148,41 +140,20 @@ class Comparison:
             ("Bhattacharyya distance", f"{far.bhattacharyya:.6g}"),
             ("L2 distance", f"{far.l2:.6g}"),
         ]
-        words = [
-            (self._write_word(one.word), *_write_figures(one.probability_a, one.probability_b))
-            for one in where.words
-        ]
-        prefixes = [
-            (
-                f"{symbol_text(one.symbol)} after {self._write_word(one.prefix)}",
-                *_write_figures(one.probability_a, one.probability_b),
-            )
-            for one in where.prefixes
-        ]
-        tables: list[list[tuple[str, ...]]] = [
-            measures,
-            [("divergence", "a ‖ b", "b ‖ a"), *self.divergence.rows()],
-            [("probability of the word", "a", "b"), *words],
-            [("probability of the next symbol", "a", "b"), *prefixes],
-        ]
-        return "\n\n".join(_align_columns(rows) for rows in tables if len(rows) > 1)
+        words: list[tuple[str, ...]] = [("probability of the word", "a", "b")]
+        for one in where.words:
+            name = self._write_word(one.word)
+            words.append((name, f"{one.probability_a:.6g}", f"{one.probability_b:.6g}"))
+        prefixes: list[tuple[str, ...]] = [("probability of the next symbol", "a", "b")]
+        for step in where.prefixes:
+            name = f"{symbol_text(step.symbol)} after {self._write_word(step.prefix)}"
+            prefixes.append((name, f"{step.probability_a:.6g}", f"{step.probability_b:.6g}"))
+        ways = [("divergence", "a ‖ b", "b ‖ a"), *self.divergence.rows()]
+        tables = (measures, ways, words, prefixes)
+        return "\n\n".join(format_table(rows) for rows in tables if len(rows) > 1)
 
     def _write_word(self, word: tuple[Symbol, ...]) -> str:
         return short_word_text(word, joined=are_characters(self.a.alphabet))
-
-
-def _write_figures(*figures: float) -> tuple[str, ...]:
-    return tuple(f"{value:.6g}" for value in figures)
-
-
-def _align_columns(rows: Iterable[tuple[str, ...]]) -> str:
-    """Write rows below each other, the first column to the left and all others to the right."""
-    columns = list(zip(*rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-        for row in zip(*columns, strict=True)
-    )
 
 
 def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10) -> Comparison:

@@ -210,9 +210,7 @@ def _check_rows(given: ArrayLike, name: str) -> Floats:
             "be distributions: the terminal's probability first, then every symbol's"
         )
     rows = array.astype(np.float64, copy=False)
-    wrong = wrong_rows(rows)
-    if wrong.any():
-        wrong[wrong] = ~np.isnan(rows[wrong]).all(axis=1)
+    wrong = wrong_rows(rows) & ~np.isnan(rows).all(axis=1)
     if wrong.any():
         place = int(wrong.argmax())
         raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -16,12 +15,11 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
-from pdfalearn.models import AutomatonModel, LanguageModel
+from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
+from pdfalearn.pdfa import PDFA, checked_pdfa
 from pdfalearn.results import Evaluation
 from pdfalearn.samplers import model_words
-from pdfalearn.text import described
 from pdfalearn.typing import Codes, Floats, Integers
 from pdfalearn.words import Words, draw_words, visited_states
 
@@ -31,90 +29,57 @@ _MOST_PREFIXES = 2**20
 _PART = 2**15
 
 
-class Run:
-    """A PDFA: the number of a distribution is that of a state."""
-
-    def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = pdfa
-        self.rows = pdfa.probabilities
-        """The distributions, by their numbers."""
-
-    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
-        """Draw words; those that do not end are cut at the length."""
-        table, start = self._pdfa.table, self._pdfa.initial
-        return draw_words(table, self.rows, start, count, max_length, random)[0]
-
-    def numbers_along(self, words: Words) -> Codes:
-        """Return the number of the distribution after every prefix of every word.
-
-        Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1
-        where the prefix is undefined. Numbers are places in `rows`.
-        """
-        return visited_states(self._pdfa.table, self._pdfa.initial, words)
-
-
-class Asked:
-    """A language model and all that it has said so far.
-
-    An observation tree asks it, which checks its answers and keeps to its bounds.
-    """
-
-    def __init__(self, tree: ObservationTree) -> None:
-        self._tree = tree
-
-    @property
-    def rows(self) -> Floats:
-        """The different distributions seen so far, by their numbers."""
-        return self._tree.answers.rows(np.arange(self._tree.answers.size)).to_dense()
-
-    def draw_words(self, count: int, max_length: int, random: np.random.Generator) -> Words:
-        """Draw words; those that do not end are cut at the length."""
-        return model_words(count, max_length, self._tree, random)
-
-    def numbers_along(self, words: Words) -> Codes:
-        """Return what `Run.numbers_along` does, after asking for what is not known yet."""
-        parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
-        nodes = np.concatenate([self._tree.ask_path(part) for part in parts])
-        is_defined = self._tree.nodes.classes[nodes] >= 0
-        return np.where(is_defined, self._tree.nodes.rows[nodes], np.int32(-1))
-
-
 @contextmanager
-def asking(model: PDFA | LanguageModel) -> Iterator[Run | Asked]:
-    """Run a PDFA, or ask a model, with which the conversation ends here."""
+def _open(model: PDFA | LanguageModel) -> Iterator[PDFA | ObservationTree]:
+    """Give a PDFA as it is; for another model a tree that asks it, and checks and keeps answers."""
     if type(model) is AutomatonModel:  # a class of its own may answer otherwise
         model = model.pdfa
     if isinstance(model, PDFA):
-        yield Run(model)
+        yield model
         return
     with closing(ObservationTree(model, Exact())) as tree:
-        yield Asked(tree)
+        yield tree
 
 
-def check_model(model: object) -> None:
-    """Refuse what is not a language model."""
-    if isinstance(model, PDFA | LanguageModel):
-        return
-    remedy = "a function becomes one by FunctionModel(function, alphabet)"
-    if not callable(model) or isinstance(model, type):
-        remedy = pdfa_remedy(model)
-    raise InputError(f"{described(model)} is neither a PDFA nor a LanguageModel; {remedy}")
+def _rows_of(source: PDFA | ObservationTree) -> Floats:
+    """Return the different distributions that are known."""
+    if isinstance(source, PDFA):
+        return source.probabilities
+    return source.answers.rows(np.arange(source.answers.size)).to_dense()
 
 
-class Tally(NamedTuple):
-    """The different pairs of distributions along words, and how often each has come."""
-
-    numbers: Integers
-    others: Integers
-    """The numbers of the two distributions of every pair; -1 for undefined."""
-    over_prefixes: Floats
-    """How often each pair came after a prefix."""
-    over_words: Floats
-    """How often each pair came after a whole word."""
+def _draw_words(
+    source: PDFA | ObservationTree, count: int, max_length: int, random: np.random.Generator
+) -> Words:
+    """Draw words; those that do not end are cut at the length."""
+    if isinstance(source, PDFA):
+        table, rows = source.table, source.probabilities
+        return draw_words(table, rows, source.initial, count, max_length, random)[0]
+    return model_words(count, max_length, source, random)
 
 
-def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
-    """Count the pairs of distributions after all prefixes of words, given the numbers of both."""
+def _numbers_along(source: PDFA | ObservationTree, words: Words) -> Codes:
+    """Return the number of the distribution after every prefix of every word.
+
+    Word ``i`` of length k has k + 1 entries, the first of them at ``offsets[i] + i``; -1 where the
+    prefix is undefined. Numbers are places in `_rows_of`: of a PDFA those of states.
+    """
+    if isinstance(source, PDFA):
+        return visited_states(source.table, source.initial, words)
+    parts = [words.part(begin, end) for begin, end in words.parts(_MOST_PREFIXES)]
+    nodes = np.concatenate([source.ask_path(part) for part in parts])
+    is_defined = source.nodes.classes[nodes] >= 0
+    return np.where(is_defined, source.nodes.rows[nodes], np.int32(-1))
+
+
+def tally_pairs(
+    words: Words, numbers: Codes, others: Codes
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """Find the different pairs of distributions after all prefixes of words, by their numbers.
+
+    Return the two numbers of each pair, -1 for undefined, and how often it came after a prefix, and
+    after a whole word.
+    """
     base, seen = int(others.max()) + 2, IntMap()
     codes_of: Integers = np.empty(0, dtype=np.int64)
     counts: Floats = np.zeros((2, 0))
@@ -128,7 +93,7 @@ def tally_pairs(words: Words, numbers: Codes, others: Codes) -> Tally:
         ends = places[words.part(begin, end).ends]
         counts = np.pad(counts, ((0, 0), (0, new)))
         counts += [np.bincount(part, minlength=len(seen)) for part in (places, ends)]
-    return Tally(codes_of // base - 1, codes_of % base - 1, *counts)
+    return codes_of // base - 1, codes_of % base - 1, counts[0], counts[1]
 
 
 def sum_logs(words: Words, rows: Floats, numbers: Codes) -> Floats:
@@ -199,47 +164,45 @@ def evaluate(
     >>> result.words, result.over_prefixes.word_error_rate, result.over_words.difference
     (3, 0.25, 0.6666666666666666)
     """
-    for model in (target, candidate):
-        check_model(model)
+    target, candidate = as_model(target), as_model(candidate)
     codes = target.alphabet.positions_in(candidate.alphabet)
     places, cut = check_places(k, len(codes)), 0
-    with asking(target) as asked:
+    with _open(target) as asked:
         if words is None:
             most = checked_integer(max_length, "max_length", 0)
             count = checked_integer(count, "count", 1)
-            batch = asked.draw_words(count, most, checked_generator(seed))
+            batch = _draw_words(asked, count, most, checked_generator(seed))
             cut = int((batch.lengths == most).sum())
         else:
             batch = target.alphabet.encode_words(words)
             if not len(batch):
                 raise InputError("there are no words to evaluate on; give one or more")
-        numbers = asked.numbers_along(batch)
-    with asking(candidate) as other:
-        others = other.numbers_along(Words(codes[batch.symbols], batch.offsets))
-    rows, other_rows = asked.rows, other.rows
+        numbers = _numbers_along(asked, batch)
+    with _open(candidate) as other:
+        others = _numbers_along(other, Words(codes[batch.symbols], batch.offsets))
+    rows, other_rows = _rows_of(asked), _rows_of(other)
     if (codes != np.arange(len(codes))).any():
         other_rows = other_rows.take([0, *codes + 1], axis=1)
-    tally = tally_pairs(batch, numbers, others)
-    figures = figures_of((rows, tally.numbers), (other_rows, tally.others), equivalence, places)
+    firsts, seconds, over_prefixes, over_words = tally_pairs(batch, numbers, others)
+    figures = figures_of((rows, firsts), (other_rows, seconds), equivalence, places)
     logs, other_logs = sum_logs(batch, rows, numbers), sum_logs(batch, other_rows, others)
+    # Two words of probability 0 agree: -inf minus -inf would be NaN.
+    errors = np.abs(
+        np.subtract(logs, other_logs, out=np.zeros_like(logs), where=logs != other_logs)
+    )
     return Evaluation(
         words=len(batch),
         cut_words=cut,
         mean_length=float(batch.lengths.mean()),
         equivalence=equivalence,
         k=places,
-        over_prefixes=average_figures(figures, tally.over_prefixes),
-        over_words=average_figures(figures, tally.over_words),
-        log_probability_error=float(_log_errors(logs, other_logs).mean()),
+        over_prefixes=average_figures(figures, over_prefixes),
+        over_words=average_figures(figures, over_words),
+        log_probability_error=float(errors.mean()),
         one_sided_words=float((np.isinf(logs) != np.isinf(other_logs)).mean()),
         target_perplexity=_perplexity(logs, len(numbers)),
         perplexity=_perplexity(other_logs, len(numbers)),
     )
-
-
-def _log_errors(logs: Floats, others: Floats) -> Floats:
-    """Return the absolute differences; two words of probability 0 agree."""
-    return np.abs(np.subtract(logs, others, out=np.zeros(len(logs)), where=logs != others))
 
 
 def _perplexity(logs: Floats, symbols: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from hashlib import sha256
 
@@ -14,8 +15,9 @@ from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import CheckedModel
 from pdfalearn.models.protocol import FREE, LanguageModel, QueryCost
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.rows import Rows
+from pdfalearn.text import described
 from pdfalearn.typing import Integers
 
 # Stands where the state after a word has not been computed; -1 is undefined.
@@ -156,12 +158,12 @@ def as_model(given: PDFA | LanguageModel) -> LanguageModel:
     if isinstance(given, PDFA):
         return AutomatonModel(given)
     if not isinstance(given, LanguageModel):
-        hint = (
-            "a function becomes one by FunctionModel(function, alphabet)"
-            if callable(given)
-            else "a class of your own has to be a subclass of LanguageModel"
-        )
-        raise InputError(f"{given!r} is neither a PDFA nor a LanguageModel; {hint}")
+        remedy = "a class of your own has to be a subclass of LanguageModel"
+        if isinstance(given, str | os.PathLike) or hasattr(given, "pdfa"):
+            remedy = f"{pdfa_remedy(given)}; {remedy}"
+        elif callable(given):
+            remedy = "a function becomes one by FunctionModel(function, alphabet)"
+        raise InputError(f"{described(given)} is neither a PDFA nor a LanguageModel; {remedy}")
     try:
         alphabet = getattr(given, "alphabet", None)
     except Exception as error:

@@ -73,14 +73,15 @@ class Asker:
         # Whether the row before an undefined word, or a guide, says so for nothing.
         self._undefined_free = self._prefixes_free or model.is_constrained
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
-        # What a server has answered is noted soon, as it may fail for good in the next batch.
-        self._in_parts = meter.budget.bounds_words or model.cost.cached_symbol > 0
+        # Whether a budget or a store counts words, or a server gets them: what it has answered is
+        # noted soon, as it may fail for good in the next batch.
+        self._is_counted = meter.budget.bounds_words or model.cost.cached_symbol > 0
         self._stored: ModelAnswers | None = None
         # The table of shared rows whose numbers among the answers are known.
         self._table: Floats | None = None
         # The number of each of its rows; negative where it is not known.
         self._number_of: Nodes = np.empty(0, dtype=np.int64)
-        self._undefined: UndefinedWords | None = None  # as long as no word is known to be
+        self._undefined: UndefinedWords | None = None  # None until a word is undefined
         # Called after every batch of answers.
         self.on_batch: Callable[[], None] | None = None
         self._opened: LanguageModel | None = None
@@ -103,7 +104,11 @@ class Asker:
         return [] if note is None else [note]
 
     def ask(self, nodes: Nodes) -> None:
-        """Ask for those of the nodes that are not known, in batches."""
+        """Ask for those of the nodes that are not known, in batches.
+
+        Nodes are cut here by the size of a batch, in `_send_allowed` by what the budget allows, and
+        in `_parts` by what fits in memory, or by levels.
+        """
         table = self._nodes
         nodes = table.different(nodes[table.classes[nodes] == UNKNOWN])
         if not len(nodes):
@@ -111,14 +116,14 @@ class Asker:
         if self._meter.guard is not None:
             nbytes = table.size * table.node_bytes + self._answers.nbytes
             self._meter.check_guard(self._meter.guard, nbytes)
-        size = self._batch_size() if self._in_parts else _LARGEST_BATCH
+        size = self._batch_size() if self._is_counted else _LARGEST_BATCH
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
             if begin:
                 part = part[table.classes[part] == UNKNOWN]
             if self._undefined is not None:
                 part = self._undefined.rule_out(part)
-            if self._in_parts:
+            if self._is_counted:
                 self._send_allowed(self._look_up(part))
             elif len(part):
                 self._send(part)
@@ -224,18 +229,18 @@ class Asker:
         elif isinstance(rows, SharedRows) and self._stored is None:
             self._at_once = _LARGEST_BATCH  # they are numbers, and a store would write them out
         symbols = len(ids) - int(np.count_nonzero(table.seen[ids]))
-        lost = self._keep(answered, rows)
+        undefined = self._keep(answered, rows)
         words = len(asked)
-        if is_part or lost:
+        if is_part or undefined:
             counted = answered
-            if lost and self._undefined_free and rows.undefined is not None:
+            if undefined and self._undefined_free and rows.undefined is not None:
                 counted = answered[~rows.undefined]
-                symbols -= lost
+                symbols -= undefined
             words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
         table.seen[ids] = True
         counts.words += words
         counts.symbols += symbols
-        counts.distributions += len(answered) - (lost if self._undefined_free else 0)
+        counts.distributions += len(answered) - (undefined if self._undefined_free else 0)
         counts.batches.append(len(answered))
         if self._model.cost.cached_symbol:
             counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
@@ -248,14 +253,14 @@ class Asker:
         """Keep the answers to words; return how many of them are undefined."""
         if rows.outside is not None:
             self._counts.note_outside(rows.outside)
-        lost = 0
+        undefined = 0
         if rows.undefined is not None and rows.undefined.any():
             self._note_undefined().note(nodes[rows.undefined])
             defined = (~rows.undefined).nonzero()[0]
-            lost = len(nodes) - len(defined)
+            undefined = len(nodes) - len(defined)
             nodes, rows = nodes[defined], rows.take(defined)
             if not len(nodes):
-                return lost
+                return undefined
         answers, table = self._answers, self._nodes
         try:
             if isinstance(rows, SharedRows):
@@ -269,7 +274,7 @@ class Asker:
         table.classes[nodes] = answers.classes[numbers]
         if self._undefined is not None or answers.exclude_some:
             self._note_undefined().check_defined(nodes)
-        return lost
+        return undefined
 
     def _note_undefined(self) -> UndefinedWords:
         """Return what notes undefined words, made when it is needed first."""
@@ -301,7 +306,7 @@ class Asker:
         model. One that does not agree with itself either is not another one.
         """
         self._stored = stored
-        self._in_parts = True
+        self._is_counted = True
         if not may_ask:
             return
         limit = self._meter.budget.max_words  # of which enough is left to go on
@@ -310,7 +315,7 @@ class Asker:
         try:
             self._audits.compare(words, before, _SAME)
         except ModelError as error:
-            if self._audits.is_restless(words, _SAME):
+            if self._audits.differs_from_itself(words, _SAME):
                 return
             raise ModelError(
                 f"{error}. The first are answers that the store holds under the key {key!r}: if "

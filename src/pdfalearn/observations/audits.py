@@ -13,6 +13,7 @@ from pdfalearn.models import (
     FEW,
     BadAnswerError,
     Batch,
+    Interrupts,
     LanguageModel,
     Lineage,
     ask_batch,
@@ -110,8 +111,10 @@ class Audits:
         nodes: NodeTable,
         answers: Answers,
         meter: Meter,
+        interrupts: Interrupts,
     ) -> None:
         self._model = model
+        self._interrupts = interrupts
         self._equivalence = equivalence
         self._nodes = nodes
         self._answers = answers
@@ -124,7 +127,7 @@ class Audits:
     def plan(self, count: int, seed: int) -> None:
         """Audit on the way too, with samples of at least this many words, if there are any.
 
-        A restless model may never let learning end.
+        A model that is not deterministic may never let learning end.
         """
         self._count, self._seed = count, seed
         self.due_at = _FIRST if count else math.inf
@@ -161,7 +164,7 @@ class Audits:
         order, symbols = np.argsort(ids), len(asked.symbols)
         self._compare(ids[order], batch.lineage, symbols, before.take(places[order]), most)
 
-    def is_restless(self, words: Words, most: float) -> bool:
+    def differs_from_itself(self, words: Words, most: float) -> bool:
         """Return whether a model that is asked twice for words, now, differs from itself."""
         batch, _ = number_words(words.take(self._meter.affordable(words.lengths)))
         first, second = ask_batch(self._model, batch), ask_batch(self._model, batch)
@@ -175,6 +178,8 @@ class Audits:
             return
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
+        self._interrupts.check()
+        self._interrupts.is_calling = True
         try:
             again = ask_batch(self._model, batch)
         except BadAnswerError as error:
@@ -182,6 +187,8 @@ class Audits:
             word = self._model.alphabet.decode(batch.spell(error.word_id))
             first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
+        finally:
+            self._interrupts.is_calling = False
         counts.audited += len(ids)
         counts.audited_symbols += symbols
         counts.audits += 1

@@ -94,13 +94,12 @@ class ObservationTree:
         """What the budget still allows."""
         self.counts = self.meter.counts
         """What has been asked."""
-        self.audits = Audits(model, equivalence, self.nodes, self.answers, self.meter)
+        interrupts = interrupts or Interrupts()
+        self.audits = Audits(model, equivalence, self.nodes, self.answers, self.meter, interrupts)
         """What asks for words a second time."""
-        self.asker = Asker(
-            model, self.nodes, self.answers, self.meter, self.audits, interrupts or Interrupts()
-        )
+        self.asker = Asker(model, self.nodes, self.answers, self.meter, self.audits, interrupts)
         self.ask = self.asker.ask
-        """Asks for those of an array of nodes that are not known."""
+        """Asks for those of an array of nodes that are not known: `Asker.ask`, in ``asking.py``."""
         self.classes_of = self.answers.classes_of
         """Returns the classes that distributions are in, below `UNKNOWN` where there is none."""
         # A trace of one class has the number of that class, so that suffixes of at most one symbol

@@ -6,7 +6,7 @@ from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
     from pdfalearn.oracles.comparison import AllWordsOracle as AllWordsOracle
-    from pdfalearn.oracles.comparison import StoredAnswersOracle as StoredAnswersOracle
+    from pdfalearn.oracles.comparison import KnownAnswersOracle as KnownAnswersOracle
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
     from pdfalearn.oracles.protocol import ChainOracle as ChainOracle
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle

@@ -1,4 +1,4 @@
-"""Where a hypothesis and the observations differ: stored answers, all words up to a length."""
+"""Where a hypothesis and the observations differ: known answers, all words up to a length."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def words_of(nodes: Nodes, before: NDArray[np.integer], observations: Observatio
     return observations.nodes.words(chosen)
 
 
-class StoredAnswersOracle:
+class KnownAnswersOracle:
     """Compares the hypothesis with every answer that the model has ever given, and asks nothing.
 
     Put it first in a `ChainOracle` whose other members ask: what sampling has paid for is then used
@@ -133,7 +133,7 @@ class StoredAnswersOracle:
     >>> from pdfalearn.oracles import ChainOracle, PACOracle
     >>> from pdfalearn.samplers import UniformWords
     >>> sampling = PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(max_length=5))
-    >>> oracle = ChainOracle(StoredAnswersOracle(), sampling)
+    >>> oracle = ChainOracle(KnownAnswersOracle(), sampling)
     >>> len(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).pdfa)
     4
     """
@@ -149,7 +149,7 @@ class StoredAnswersOracle:
         table = observations.nodes
         answers = int((table.classes[: table.size] != UNKNOWN).sum())
         self.certificate = Certificate(
-            "tested", "agrees with all stored answers", {"answers": answers}
+            "tested", "agrees with all answers so far", {"answers": answers}
         )
         return NO_WORDS
 

@@ -89,10 +89,10 @@ class ChainOracle:
     --------
     >>> from pdfalearn import Quantization, learn
     >>> from pdfalearn.datasets import figure_3
-    >>> from pdfalearn.oracles import AllWordsOracle, StoredAnswersOracle
-    >>> oracle = ChainOracle(StoredAnswersOracle(), AllWordsOracle(max_length=4))
+    >>> from pdfalearn.oracles import AllWordsOracle, KnownAnswersOracle
+    >>> oracle = ChainOracle(KnownAnswersOracle(), AllWordsOracle(max_length=4))
     >>> print(learn(figure_3(), equivalence=Quantization(10), oracle=oracle).certificate.statement)
-    agrees with all stored answers; model and automaton agree on all words of up to 4 symbols
+    agrees with all answers so far; model and automaton agree on all words of up to 4 symbols
     """
 
     def __init__(self, *oracles: EquivalenceOracle) -> None:
@@ -101,7 +101,7 @@ class ChainOracle:
         for oracle in oracles:
             if not hasattr(oracle, "counterexamples"):
                 raise InputError(
-                    f"{oracle!r} is not an equivalence oracle, such as StoredAnswersOracle()"
+                    f"{oracle!r} is not an equivalence oracle, such as KnownAnswersOracle()"
                 )
         self._oracles = oracles
         self.certificate = NOTHING_KNOWN

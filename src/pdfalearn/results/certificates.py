@@ -28,8 +28,17 @@ _ENDLESS = (
 )
 
 
+class NotebookValue:
+    """A value that notebooks show as what `pdfalearn.viewing` makes of its class."""
+
+    def _repr_html_(self) -> str:
+        from pdfalearn.viewing import value_html
+
+        return value_html(self)
+
+
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(NotebookValue):
     """What is known about a learnt automaton, in one word, in a sentence and in figures.
 
     Examples
@@ -48,22 +57,13 @@ class Certificate:
     details: Mapping[str, object] = field(default_factory=dict)
     """The figures in it, ready for JSON."""
 
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import certificate_html
-
-        return certificate_html(self)
-
     def __str__(self) -> str:
         return f"{self.kind}: {self.statement}"
 
 
 def certificate_document(certificate: Certificate) -> dict[str, object]:
     """Return what a file says of a certificate, ready for JSON if its details are."""
-    return {
-        "kind": certificate.kind,
-        "statement": certificate.statement,
-        "details": dict(certificate.details),
-    }
+    return vars(certificate) | {"details": dict(certificate.details)}
 
 
 def certify_stop(
@@ -112,7 +112,7 @@ def certify_interrupt(*, is_growing: bool) -> Certificate:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(NotebookValue):
     """What a value is at least and at most, and for which models that holds.
 
     Examples
@@ -136,11 +136,6 @@ class Bounds:
     """Where a bound says nothing (it is 0, 1 or infinite, and the other far from it), the states to
     blame: those in which the classes allow words to go on for ever, or if there are none, those
     whose classes leave the most open."""
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import bounds_html
-
-        return bounds_html(self)
 
     def __str__(self) -> str:
         text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"

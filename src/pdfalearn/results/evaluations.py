@@ -8,6 +8,7 @@ from typing import Any
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
 from pdfalearn.extras import import_exchange
+from pdfalearn.results.certificates import NotebookValue
 from pdfalearn.text import format_table
 from pdfalearn.typing import Floats
 
@@ -40,7 +41,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NotebookValue):
     """How well a candidate predicts a target.
 
     Examples
@@ -74,11 +75,6 @@ class Evaluation:
     """exp of the target's mean of -ln p over all symbols and terminals of the words."""
     perplexity: float
     """The same of the candidate."""
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import evaluation_html
-
-        return evaluation_html(self)
 
     @property
     def kl_of_words(self) -> float:
@@ -125,30 +121,18 @@ FACTS = {
 """What the figures of whole words are called."""
 
 
-def _labels_of(evaluation: Evaluation) -> dict[str, str]:
-    relation = evaluation.equivalence
-    difference = "different"
+def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Return a row of texts for each measure, over all prefixes and over whole words."""
+    relation, difference = evaluation.equivalence, "different"
     if isinstance(relation, Quantization):
         difference = f"different at kappa {relation.kappa}"
     elif isinstance(relation, Tolerance):
         difference = f"out of tolerance {relation.tolerance:g}"
-    return {
-        "word_error_rate": "word error rate",
-        "ndcg": f"NDCG@{evaluation.k}",
-        "difference": difference,
-        "l1": "L1",
-        "kl": "KL",
-        "infinite_kl": "KL is infinite",
-    }
-
-
-def comparison_cells(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Return a row of texts for each measure, over all prefixes and over whole words."""
-    over = evaluation.over_prefixes, evaluation.over_words
-    return [
-        (label, *(figure(getattr(one, name)) for one in over))
-        for name, label in _labels_of(evaluation).items()
-    ]
+    # In the order of an agreement's fields.
+    ndcg = f"NDCG@{evaluation.k}"
+    labels = ("word error rate", ndcg, difference, "L1", "KL", "KL is infinite")
+    over = (vars(evaluation.over_prefixes).values(), vars(evaluation.over_words).values())
+    return [(label, *map(figure, both)) for label, *both in zip(labels, *over, strict=True)]
 
 
 def fact_cells(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -200,7 +184,7 @@ class DirectedDivergence:
 
 
 @dataclass(frozen=True, eq=False)
-class Divergence:
+class Divergence(NotebookValue):
     """How far two PDFA ``a`` and ``b`` are apart, both ways, in nats.
 
     Examples
@@ -217,16 +201,10 @@ class Divergence:
     backward: DirectedDivergence
     """KL(b ‖ a)."""
 
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import divergence_html
-
-        return divergence_html(self)
-
     def __str__(self) -> str:
-        ways = (("a", "b", self.forward), ("b", "a", self.backward))
         return "; ".join(
-            f"KL({first} ‖ {second}) = {one.per_symbol:.6g} per symbol, {one.per_word:.6g} per word"
-            for first, second, one in ways
+            f"KL({which}) = {one.per_symbol:.6g} per symbol, {one.per_word:.6g} per word"
+            for which, one in (("a ‖ b", self.forward), ("b ‖ a", self.backward))
         )
 
     def table(self) -> str:

@@ -15,7 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.certificates import Certificate, NotebookValue
 from pdfalearn.results.recommendations import comparable, knee, smallest_good
 from pdfalearn.text import count_text, format_table
 
@@ -60,7 +60,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frontier(ArrayValue):
+class Frontier(ArrayValue, NotebookValue):
     """The best automaton found for each of some sizes, the smallest first.
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Iterating
@@ -104,11 +104,6 @@ class Frontier(ArrayValue):
     def __repr__(self) -> str:
         first, last = self.points[0].states, self.points[-1].states
         return f"Frontier({len(self)} automata of {first} to {last} states, best {len(self.best)})"
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import frontier_html
-
-        return frontier_html(self)
 
     def point(self, states: int) -> Point:
         """Return the largest automaton of at most this many states, with its measures.
@@ -176,26 +171,25 @@ class Frontier(ArrayValue):
             What was drawn on.
         """
         axes = given_or_new_axes(axes)
-        states = [point.states for point in self]
-        lows, highs = [point.low for point in self], [point.high for point in self]
-        values = [point.divergence for point in self]
+        figures = [(point.states, point.divergence, point.low, point.high) for point in self]
+        states, values, lows, highs = np.array(figures).T
         axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
         axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
         best = self.point(len(self.best))
         label = f"best: {count_text(best.states, 'states')}"
         place = [best.states], [best.divergence]
         axes.plot(*place, "o", fillstyle="none", markersize=11, color=MARK, label=label)
-        partly = [point for point in self if point.infinite_share]
-        if partly:
-            places = [point.states for point in partly], [point.divergence for point in partly]
-            axes.plot(*places, "x", color=MARK, label="infinite at some positions")
+        partly = np.array([point.infinite_share > 0 for point in self])
+        if partly.any():
+            label = "infinite at some positions"
+            axes.plot(states[partly], values[partly], "x", color=MARK, label=label)
         if self.knee is not None:
             label = f"knee: {count_text(self.knee, 'states')}"
             axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
         finish(
             axes,
             xscale="log",
-            yscale="log" if min(values) > 0 else "linear",
+            yscale="log" if values.min() > 0 else "linear",
             xlabel="states",
             ylabel="KL divergence per symbol (nats)",
         )
@@ -222,9 +216,9 @@ class Simplified(NamedTuple):
     """KL(original ‖ pdfa) per symbol, exact, in nats; see `divergence`."""
 
     def _repr_html_(self) -> str:
-        from pdfalearn.viewing import simplified_html
+        from pdfalearn.viewing import value_html
 
-        return simplified_html(self)
+        return value_html(self)
 
 
 Phase = Literal["words", "questions", "automata", "measuring"]

@@ -16,7 +16,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate
+from pdfalearn.results.certificates import Certificate, NotebookValue
 from pdfalearn.results.signs import BoundaryDistances
 from pdfalearn.results.trees import KeptTree, TreeNode, Word
 from pdfalearn.text import LABELS, count_text
@@ -110,7 +110,7 @@ class History(tuple[Progress, ...]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(ArrayValue):
+class Result(ArrayValue, NotebookValue):
     """What has been learnt, what it cost, and what is known about it.
 
     It is a value: it can be compared, copied, pickled, and saved to a file (`save`). Neither the
@@ -154,11 +154,6 @@ class Result(ArrayValue):
             f"Result({len(self.pdfa)} states, {len(self.pdfa.alphabet)} symbols, "
             f"{self.certificate.kind}, {self.statistics.words} words asked)"
         )
-
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import result_html
-
-        return result_html(self)
 
     def __hash__(self) -> int:
         return hash(self.pdfa)
@@ -280,16 +275,7 @@ _COSTS = {
 
 
 def cost_texts(statistics: Statistics) -> dict[str, str]:
-    """Return figures by their names; a cost only where asking costs something.
-
-    Examples
-    --------
-    >>> from pdfalearn import learn
-    >>> from pdfalearn.datasets import figure_3
-    >>> texts = cost_texts(learn(figure_3()).statistics)
-    >>> texts["words asked"], texts["equivalence queries"]
-    ('14', '2')
-    """
+    """Return figures by their names; a cost only where asking costs something."""
     return {
         LABELS[name]: f"{getattr(statistics, name):{form}}"
         for name, form in _COSTS.items()

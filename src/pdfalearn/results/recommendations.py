@@ -39,13 +39,6 @@ def knee(states: Sequence[int], losses: Sequence[float]) -> int | None:
 
     The bend at s is [ℓ(s/1.2) - ℓ(s)] - [ℓ(s) - ℓ(1.2·s)], with steps of at least one state, where
     ℓ is the logarithm of the least loss of any automaton of at most that size.
-
-    Examples
-    --------
-    >>> knee([1, 2, 3, 4, 5, 6], [1, 0.8, 0.6, 0.01, 0.0099, 0.0098])
-    4
-    >>> knee([1, 2, 3, 4], [1, 0.8, 0.64, 0.51]) is None
-    True
     """
     if len(states) < 3:
         return None
@@ -104,14 +97,14 @@ def not_worse(losses: Floats, lengths: Floats) -> NDArray[np.bool_]:
     return kept
 
 
-def smallest_good(losses: Floats, lengths: Floats) -> int:
+def smallest_good(losses: Floats, lengths: Floats, errors: int = 1) -> int:
     """Return the first of some automata that is not worse than the best by a standard error.
 
     ``losses`` has the sums of divergences, a row for each automaton and a column for each word.
     """
     best = losses[int(losses.sum(axis=1).argmin())]
     return next(
-        place for place, these in enumerate(losses) if not is_worse(these - best, lengths, 1)
+        place for place, these in enumerate(losses) if not is_worse(these - best, lengths, errors)
     )
 
 
@@ -128,7 +121,9 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     Only runs that have ended are chosen from. Where runs that a bound has stopped are nearer to the
     model, or states kept growing until a bound was reached, the model has no small automaton.
     """
-    rows = sweep.rows
+    rows, lengths = sweep.rows, sweep.kept_lengths
+    losses = comparable(sweep.kept_losses, sweep.kept_infinite)
+    errors = 0 if sweep.is_exact else 1
     places = [place for place, row in enumerate(rows) if row.has_ended]
     ended = sorted(places, key=lambda place: (rows[place].states, rows[place].words))
     if not ended:
@@ -136,79 +131,69 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
         what = ", and states kept growing with the questions"
         more = what if is_growing else "; a larger budget may let one do so"
         return Recommendation(None, f"{_DISTILL}; no run came to its end{more}")
+    chosen = ended[smallest_good(losses[ended], lengths, errors)]
+    here = rows[chosen]
     stopped = [place for place, row in enumerate(rows) if not row.has_ended]
-    best = min(ended, key=lambda place: _loss(sweep, place))
-    chosen = next(place for place in ended if not _is_worse(sweep, place, best, errors=1))
-    against = _why_not(sweep, chosen, ended, stopped)
-    if against:
+    nearer = [
+        place for place in stopped if is_worse(losses[chosen] - losses[place], lengths, 2 * errors)
+    ]
+    nearest = min(nearer, key=lambda place: float(losses[place].sum()), default=None)
+    if against := _why_not(rows, chosen, nearest, is_largest=chosen == ended[-1]):
         return Recommendation(None, f"{_DISTILL}; {against}")
-    return Recommendation(rows[chosen], "; ".join(_why(sweep, chosen, ended, stopped)))
+    is_nothing = sweep.is_exact and losses[chosen].sum() <= NOTHING * lengths.sum()
+    larger = [rows[place] for place in sorted(ended[ended.index(chosen) + 1 :])]
+    others = ", ".join(_name(rows[place]) for place in stopped)
+    reasons = _why(here, larger, others, is_nothing=is_nothing, is_only=len(ended) == 1)
+    return Recommendation(here, "; ".join(reasons))
 
 
-def _why_not(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> str:
+def _why_not(
+    rows: Sequence[SweepRow], chosen: int, nearest: int | None, *, is_largest: bool
+) -> str:
     """Return why distilling is better than the chosen row; nothing if it is not known to be."""
-    rows, here = sweep.rows, sweep.rows[chosen]
-    nearer = [place for place in stopped if _is_worse(sweep, chosen, place, errors=2)]
-    if nearer:
-        best = min(nearer, key=lambda place: _loss(sweep, place))
+    here = rows[chosen]
+    if nearest is not None:
         return (
-            f"{_name(rows[best])} is nearer to the model than {_name(here)}, but learning did not "
-            "end there, so that the model may have no small automaton"
+            f"{_name(rows[nearest])} is nearer to the model than {_name(here)}, but learning did "
+            "not end there, so that the model may have no small automaton"
         )
     # Rows are ordered from coarse to fine, those of κ apart from those of tolerances.
     kind = type(here.equivalence)
     coarser = [row for row in rows[:chosen] if row.has_ended and isinstance(row.equivalence, kind)]
-    finer = [
-        row for row in rows[chosen:] if not row.has_ended and isinstance(row.equivalence, kind)
-    ]
-    if chosen == ended[-1] and finer and coarser:
-        before = coarser[-1]
-        if here.states >= _GROWTH * before.states:
-            return (
-                f"from {_name(before)} to {_name(here)} states grew from {before.states:,} to "
-                f"{here.states:,}, and beyond learning did not end"
-            )
+    finer = [row for row in rows[chosen + 1 :] if isinstance(row.equivalence, kind)]
+    has_grown = bool(coarser) and here.states >= _GROWTH * coarser[-1].states
+    if is_largest and has_grown and not all(row.has_ended for row in finer):
+        return (
+            f"from {_name(coarser[-1])} to {_name(here)} states grew from {coarser[-1].states:,} "
+            f"to {here.states:,}, and beyond learning did not end"
+        )
     return ""
 
 
-def _why(sweep: Sweep, chosen: int, ended: list[int], stopped: list[int]) -> Iterator[str]:
-    """Yield what is said for the chosen row."""
-    rows, here = sweep.rows, sweep.rows[chosen]
+def _why(
+    here: SweepRow, larger: list[SweepRow], stopped: str, *, is_nothing: bool, is_only: bool
+) -> Iterator[str]:
+    """Yield what is said for a row: its divergence ``is_nothing``, or it ``is_only`` one to end."""
     yield f"{_name(here)}, {count_text(here.states, 'states')}"
-    larger = sorted(ended[ended.index(chosen) + 1 :])
-    same = [_name(rows[place]) for place in larger if rows[place].states <= _SAME * here.states]
+    same = [_name(row) for row in larger if row.states <= _SAME * here.states]
     if same:
         yield f"states stay the same at {', '.join(same)}, and divergence falls no further"
     elif larger:
         yield "larger automata are not nearer to the model"
-    elif sweep.is_exact and _loss(sweep, chosen) <= NOTHING:
+    elif is_nothing:
         yield f"its divergence is at most {NOTHING:g}"
-    elif len(ended) > 1:
+    elif is_only:
+        yield "the only run that came to its end"
+    else:
         yield (
             "the largest automaton that was learnt is the nearest: a finer κ or tolerance may be "
             "nearer still; if states keep growing, distill"
         )
-    else:
-        yield "the only run that came to its end"
     if stopped:
-        others = ", ".join(_name(rows[place]) for place in stopped)
-        yield f"learning did not end at {others}, and what it gave there is not nearer"
+        yield f"learning did not end at {stopped}, and what it gave there is not nearer"
     if here.infinite_share:
         yield f"at {here.infinite_share:.2%} of positions its divergence is infinite"
 
 
 def _name(row: SweepRow) -> str:
     return relation_text(row.equivalence)
-
-
-def _loss(sweep: Sweep, place: int) -> float:
-    losses = comparable(sweep.kept_losses[place], sweep.kept_infinite[place])
-    return float(losses.sum() / sweep.kept_lengths.sum())
-
-
-def _is_worse(sweep: Sweep, one: int, other: int, *, errors: int) -> bool:
-    """Return whether a row is worse than another by more than this many standard errors."""
-    losses = comparable(sweep.kept_losses, sweep.kept_infinite)
-    return is_worse(
-        losses[one] - losses[other], sweep.kept_lengths, 0 if sweep.is_exact else errors
-    )

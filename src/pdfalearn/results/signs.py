@@ -22,8 +22,6 @@ from pdfalearn.typing import Floats, Integers
 
 MOST_DISTANCES = 2**16
 """At most this many of the smallest different distances are kept."""
-LARGEST = 1.0
-"""No probability is farther from a boundary than this, the largest of the powers of ten."""
 POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, -1)])
 """How many probabilities are that near is known whatever else is kept."""
 
@@ -59,19 +57,13 @@ class BoundaryDistances(ArrayValue):
         """Look at the probabilities of many distributions, a part of them at a time.
 
         Only a quantization has boundaries; for others None is returned.
-
-        Examples
-        --------
-        >>> rows = np.array([[0.25, 0.75], [0.125, 0.875]])
-        >>> BoundaryDistances.of(Quantization(2), [rows]).counts.tolist()
-        [2, 4]
         """
         quantization, _ = _quantization_in(equivalence)
         if quantization is None:
             return None
         distances, counts = np.empty(0), np.empty(0, dtype=np.int64)
         within = np.zeros(len(POWERS_OF_TEN), dtype=np.int64)
-        complete_to = LARGEST
+        complete_to = 1.0  # no probability is farther from a boundary
         for table in tables:
             part = quantization.boundary_distances(table).ravel()
             # Passes over all, which take far less time than sorting what is not kept anyway.
@@ -79,8 +71,7 @@ class BoundaryDistances(ArrayValue):
             new, times = np.unique(part[part <= complete_to], return_counts=True)
             every, times = np.append(distances, new), np.append(counts, times)
             distances, places = np.unique(every, return_inverse=True)
-            counts = np.zeros(len(distances), dtype=np.int64)
-            np.add.at(counts, places, times)
+            counts = np.bincount(places, times).astype(np.int64)
             if len(distances) > MOST_DISTANCES:
                 distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
                 complete_to = float(distances[-1])
@@ -136,17 +127,6 @@ class StateGrowth:
     A model that is not an automaton may show more states the more is asked: with quantization by
     many intervals, each word may have a distribution of its own. An automaton of many states looks
     the same until most of its states are found. So all that can be said is that no end is in sight.
-
-    Examples
-    --------
-    >>> growth = StateGrowth()
-    >>> for words in (100, 1_000, 10_000):
-    ...     growth.note(words, states=words // 2)
-    >>> growth.is_steady
-    True
-    >>> growth.note(40_000, states=6_000)
-    >>> growth.is_steady
-    False
     """
 
     def __init__(self) -> None:

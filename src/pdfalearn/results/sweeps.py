@@ -15,6 +15,7 @@ from pdfalearn.equivalence import Relation, relation_text
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results.certificates import NotebookValue
 from pdfalearn.results.frontiers import DIVERGENCE_HEADER
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
@@ -98,7 +99,7 @@ class SweepRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(ArrayValue):
+class Sweep(ArrayValue, NotebookValue):
     """What learning with several κ and tolerances gave, and which of them to take.
 
     It is a value: it can be compared, copied and pickled. Iterating gives its rows.
@@ -210,11 +211,6 @@ class Sweep(ArrayValue):
             axes.plot([chosen.states], [chosen.divergence], "o", **marked)
         return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
 
-    def _repr_html_(self) -> str:
-        from pdfalearn.viewing import sweep_html
-
-        return sweep_html(self)
-
 
 class SweepInterrupted(KeyboardInterrupt):
     """A sweep was interrupted; ``sweep`` is what was learnt until then, if there was anything.
@@ -259,14 +255,11 @@ def sweep_cells(sweep: Sweep) -> list[tuple[str, ...]]:
 
 def questions_text(sweep: Sweep) -> str:
     """Return how many words were asked, and how many it would have been without sharing."""
-    for_measuring = (
-        f", {sweep.held_out_questions:,} of them to measure on {sweep.drawn_words:,} drawn words"
-        if sweep.drawn_words
-        else ""
-    )
-    return (
-        f"{sweep.words_asked:,}{for_measuring}; {sweep.words_alone:,} if every run asked for itself"
-    )
+    text = f"{sweep.words_asked:,}"
+    if sweep.drawn_words:
+        drawn = f"{sweep.drawn_words:,} drawn words"
+        text += f", {sweep.held_out_questions:,} of them to measure on {drawn}"
+    return f"{text}; {sweep.words_alone:,} if every run asked for itself"
 
 
 def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
@@ -299,17 +292,17 @@ def _name_points(sweep: Sweep, axes: Any) -> None:
         places.setdefault((across, up), []).append(row)
     for rows in places.values():
         states, divergence = rows[0].states, rows[0].divergence
+        # Points only show the positions where their divergence is finite.
+        names = [
+            relation_text(row.equivalence)
+            + (f", infinite at {row.infinite_share:.2%}" if row.infinite_share else "")
+            for row in rows
+        ]
         is_right = log(states) > widest / 2
         axes.annotate(
-            "\n".join(map(_point_name, rows)),
+            "\n".join(names),
             (states, divergence),
             textcoords="offset points",
             xytext=(-6 if is_right else 6, 6),
             horizontalalignment="right" if is_right else "left",
         )
-
-
-def _point_name(row: SweepRow) -> str:
-    """Name a row; its point only shows the positions where its divergence is finite."""
-    share = f", infinite at {row.infinite_share:.2%}" if row.infinite_share else ""
-    return relation_text(row.equivalence) + share

@@ -85,7 +85,7 @@ class NumberedNode(NamedTuple):
 
 def numbered_nodes(tree: TreeNode) -> list[NumberedNode]:
     """List the nodes level by level; the place of a node is its number."""
-    nodes = [NumberedNode(check_tree(tree, "tree"), None, None)]
+    nodes = [NumberedNode(_check_tree(tree), None, None)]
     for number, (node, _, _) in enumerate(nodes):  # the list grows in front of the loop
         nodes += (NumberedNode(child, number, arc) for arc, child in node.children.items())
     return nodes
@@ -110,15 +110,7 @@ def _link_nodes(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
     return made[0]
 
 
-def check_tree(given: object, name: str) -> TreeNode:
-    """Return a classification tree as it is; refuse anything else.
-
-    Examples
-    --------
-    >>> check_tree(None, "tree")
-    Traceback (most recent call last):
-    pdfalearn.errors.InputError: tree is None, not a TreeNode; give learn(model).tree
-    """
+def _check_tree(given: object) -> TreeNode:
     if isinstance(given, TreeNode):
         return given
     remedy = "give learn(model).tree"
@@ -126,7 +118,7 @@ def check_tree(given: object, name: str) -> TreeNode:
         remedy = "give its attribute tree"
     elif hasattr(given, "next_distributions"):
         remedy = "save(pdfa, path) writes automata"
-    raise InputError(f"{name} is {described(given)}, not a TreeNode; {remedy}")
+    raise InputError(f"tree is {described(given)}, not a TreeNode; {remedy}")
 
 
 Trace = tuple[int, ...]
@@ -211,7 +203,10 @@ class KeptTree(ArrayValue):
         for node, children in self._families():
             suffix = alphabet.decode(self._suffix(node))
             below = [nodes[child] for child in children]
-            hang_children(nodes[node], suffix, below, self._traces(children, len(suffix)), keys)
+            traces: list[Trace] = [(label,) for label in self.labels[children].tolist()]
+            if self.traces is not None and len(suffix) >= 2:
+                traces = [tuple(array("i", self.traces[label])) for (label,) in traces]
+            hang_children(nodes[node], suffix, below, traces, keys)
         return nodes[0]
 
     def _families(self) -> Iterator[tuple[int, list[int]]]:
@@ -229,10 +224,3 @@ class KeptTree(ArrayValue):
             codes.append(firsts[number])
             number = rests[number]
         return codes
-
-    def _traces(self, children: list[int], length: int) -> list[Trace]:
-        """Return the classes on the arcs to children by a suffix of some length."""
-        labels = self.labels[children].tolist()
-        if self.traces is None or length < 2:
-            return [(label,) for label in labels]
-        return [tuple(array("i", self.traces[label])) for label in labels]

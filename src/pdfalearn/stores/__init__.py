@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.stores.answer_store import model_key as model_key
-    from pdfalearn.stores.answers import SAME as SAME
     from pdfalearn.stores.answers import ModelAnswers as ModelAnswers
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -8,7 +8,7 @@ import stat
 import textwrap
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -118,7 +118,12 @@ class StoreFile:
         """Lend the connection for one transaction."""
         self.check_writable()
         with self.reading() as connection:
-            self._check_still_there()
+            # What is written to a file that was removed or replaced nobody would find.
+            if not self.path.exists() or self.path.stat().st_ino != self._inode:
+                raise StoreError(
+                    f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
+                    "begin again with a new store"
+                )
             is_due = monotonic() - self._last_sync >= SYNC_SECONDS
             connection.execute(f"PRAGMA synchronous = {'FULL' if is_due else 'NORMAL'}")
             with transaction(connection):
@@ -131,16 +136,6 @@ class StoreFile:
         """Refuse to write where only reading was meant."""
         if self.read_only:
             raise InputError(f"{show_name(str(self.path))}: the store was opened to be read only")
-
-    def _check_still_there(self) -> None:
-        """Refuse to write where nobody will find it: the file was removed or replaced."""
-        with suppress(OSError):
-            if self.path.stat().st_ino == self._inode:
-                return
-        raise StoreError(
-            f"{show_name(str(self.path))}: the file was removed or replaced while in use; "
-            "begin again with a new store"
-        )
 
 
 @contextmanager
@@ -259,12 +254,12 @@ def transaction(
 
 def _is_new(connection: sqlite3.Connection) -> bool:
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return not (objects or _header(connection, "application_id", "user_version") != (0, 0))
+    return not objects and _read_header(connection) == (0, 0)
 
 
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse files of others, of other formats, and tables that are not those of a store."""
-    application, version = _header(connection, "application_id", "user_version")
+    application, version = _read_header(connection)
     name = show_name(str(path))
     if application != APPLICATION:
         if _is_new(connection):
@@ -277,15 +272,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version < 1:
         raise make_damage_error(path, f"format {version} does not exist")
-    if fault := _find_schema_fault(connection):
-        raise make_damage_error(path, fault)
-
-
-def _find_schema_fault(connection: sqlite3.Connection) -> str | None:
-    """Return what a store's schema has too much or lacks; None if it is as it was made.
-
-    Triggers, views and the like could run somebody else's code when answers are stored.
-    """
+    # Triggers, views and the like could run somebody else's code when answers are stored.
     query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
     found = {(*names, " ".join(str(text).split())) for *names, text in connection.execute(query)}
     expected = {
@@ -293,15 +280,16 @@ def _find_schema_fault(connection: sqlite3.Connection) -> str | None:
         ("index", _INDEX, "models", "None"),
     }
     # In reverse, tables come before their indices.
-    for kind, name, *_ in sorted(found - expected, reverse=True):
-        return f"the {kind} {name!r} is not that of a store"
-    for kind, name, *_ in sorted(expected - found, reverse=True):
-        return f"the {kind} {name!r} is missing"
-    return None
+    for odd, what in ((found - expected, "not that of a store"), (expected - found, "missing")):
+        for kind, name, *_ in sorted(odd, reverse=True):
+            raise make_damage_error(path, f"the {kind} {name!r} is {what}")
 
 
-def _header(connection: sqlite3.Connection, *names: str) -> tuple[int, ...]:
-    return tuple(int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
+def _read_header(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the number of the application and the version."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return application, version
 
 
 def _code_of(error: sqlite3.Error) -> int:

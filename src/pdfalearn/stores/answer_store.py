@@ -10,16 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.errors import InputError, StoreError
-from pdfalearn.files import check_name, show_name
+from pdfalearn.errors import InputError
+from pdfalearn.files import check_name
 from pdfalearn.models import LanguageModel, check_members
-from pdfalearn.stores._sqlite import (
-    StoreFile,
-    find_model,
-    make_damage_error,
-    read_models,
-    transaction,
-)
+from pdfalearn.stores._sqlite import StoreFile, make_damage_error, read_models, transaction
 from pdfalearn.stores.answers import ModelAnswers
 
 # This much of a hash tells models apart, and can be read in a table.
@@ -29,11 +23,12 @@ _KEY_DIGITS = 20
 def model_key(model: LanguageModel, model_id: str | None) -> str:
     """Name a model in a store."""
     fingerprint = check_members(model).fingerprint
-    if model_id is not None and not (isinstance(model_id, str) and model_id.strip()):
-        raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
-    if model_id is not None and "#" in model_id:
-        raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
-    if not (model_id or fingerprint):
+    if model_id is not None:
+        if not isinstance(model_id, str) or not model_id.strip():
+            raise InputError(f"model_id {model_id!r} is not a name: give a text of your choice")
+        if "#" in model_id:
+            raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
+    elif not fingerprint:
         raise InputError(
             "a model without fingerprint needs a model_id to keep its answers in a store: a name "
             "of your choice for this model with these settings"
@@ -181,12 +176,6 @@ class AnswerStore:
         """
         if not isinstance(key, str) or not key or not key.isprintable():
             raise InputError(f"the key {key!r} of a model is not a line of text; give one")
-        if alphabet is None:
-            with self._file.reading() as connection:
-                model = find_model(connection, self.path, key)
-            if model is None:
-                raise StoreError(f"{show_name(str(self.path))}: there is no model {key!r} in it")
-            alphabet = model.alphabet(self.path)
         return ModelAnswers(self._file, key, alphabet)
 
     def models(self) -> list[StoredModel]:
@@ -221,10 +210,7 @@ class AnswerStore:
                 raise make_damage_error(self.path, f"SQLite finds {message!r}")
             with transaction(connection, "BEGIN", end="ROLLBACK"):
                 models = read_models(connection)
-                answers = (
-                    ModelAnswers(self._file, model.key, model.alphabet(self.path))
-                    for model in models
-                )
+                answers = (ModelAnswers(self._file, model.key) for model in models)
                 count = sum(len(words) for one in answers for words, _ in one.batches())
                 total, last = connection.execute(_COUNT).fetchone()
         if total != count:

@@ -68,10 +68,15 @@ class ModelAnswers:
     distribution of an undefined word. An alphabet that is not that of the file is refused.
     """
 
-    def __init__(self, file: StoreFile, key: str, alphabet: Alphabet) -> None:
-        write_alphabet(alphabet)  # refuses symbols that no file can hold
+    def __init__(self, file: StoreFile, key: str, alphabet: Alphabet | None = None) -> None:
+        if alphabet is not None:
+            write_alphabet(alphabet)  # refuses symbols that no file can hold
         with file.reading() as connection:
-            find_model(connection, file.path, key, alphabet)
+            model = find_model(connection, file.path, key, alphabet)
+        if alphabet is None:
+            if model is None:
+                raise StoreError(f"{show_name(str(file.path))}: there is no model {key!r} in it")
+            alphabet = model.alphabet(file.path)
         self._file = file
         self._key = key
         self._alphabet = alphabet
@@ -202,7 +207,7 @@ class ModelAnswers:
         if len(symbols) and not (symbols.min() >= 0 and symbols.max() < size):
             raise InputError(f"the words have symbols that are not from 0 to {size - 1}")
         try:
-            check_rows(rows)
+            check_rows(rows, np.arange(len(rows)))
         except BadRowError as error:
             raise InputError(f"{self._name_word(words, error.place)}: {error}") from error
 
@@ -232,10 +237,9 @@ class ModelAnswers:
         different = _find_different(rows.take(np.array(places)), others)
         if different is not None:
             raise StoreError(
-                f"{show_name(str(self._file.path))}: the model "
-                f"{self._key!r} has given two different "
-                f"answers to {self._name_word(words, places[different])}: it has changed under its "
-                "name; use another model_id or another store"
+                f"{show_name(str(self._file.path))}: the model {self._key!r} has given two "
+                f"different answers to {self._name_word(words, places[different])}: it has changed "
+                "under its name; use another model_id or another store"
             )
 
     def _name_word(self, words: Words, place: int) -> str:

@@ -95,11 +95,12 @@ class Run:
     def __init__(self, model: LanguageModel, order: Iterable[Word] = ()) -> None:
         self._model = model
         self._alphabet = model.alphabet
-        self._ids: dict[Word, int] = {(): 0}
+        self.ids: dict[Word, int] = {(): 0}
         self._parents, self._symbols = [0], [0]
         self._number(order)
         # The rows that were returned last, and what they were then.
-        self._before: tuple[Rows, list[Answer]] | None = None
+        self._rows = Rows.dense(np.empty((0, len(model.alphabet) + 1)))
+        self._answers: list[Answer] = []
         self._opened = self._call("open", [], lambda: open_model(model))
 
     def __enter__(self) -> Run:
@@ -111,18 +112,13 @@ class Run:
         elif (note := close_quietly(self._opened)) is not None:
             error.add_note(note)
 
-    @property
-    def order(self) -> list[Word]:
-        """All words that have ids, in the order of these."""
-        return list(self._ids)
-
     def _number(self, words: Iterable[Word]) -> None:
         for word in words:
             for length in range(1, len(word) + 1):
-                if word[:length] not in self._ids:
-                    self._parents.append(self._ids[word[: length - 1]])
+                if word[:length] not in self.ids:
+                    self._parents.append(self.ids[word[: length - 1]])
                     self._symbols.append(word[length - 1])
-                    self._ids[word[:length]] = len(self._ids)
+                    self.ids[word[:length]] = len(self.ids)
 
     def ask(self, words: Sequence[Word], passed: Iterable[Word] = ()) -> dict[Word, Answer]:
         """Ask for different words in one batch, with others in it that no row is wanted of."""
@@ -130,8 +126,8 @@ class Run:
             return {}
         self._number(words)
         wanted = set(words)
-        every = sorted(wanted.union(passed), key=self._ids.__getitem__)
-        ids, flags = zip(*((self._ids[word], word in wanted) for word in every), strict=True)
+        every = sorted(wanted.union(passed), key=self.ids.__getitem__)
+        ids, flags = zip(*((self.ids[word], word in wanted) for word in every), strict=True)
         lineage = Lineage(np.array(self._parents), np.array(self._symbols, dtype=np.int32))
         batch = Batch.of_ids(np.array(ids), np.array(flags), lineage)
         before = _arrays(batch)
@@ -140,18 +136,11 @@ class Run:
         is_same = all(map(np.array_equal, _arrays(batch), before))
         if not is_same or [tuple(codes) for codes in batch.words] != asked:
             raise self.wrong("answer changed the arrays of its batch: work on copies", words)
-        self._check_unchanged()
-        answers = read_answers(rows)
-        self._before = rows, answers
-        return dict(zip(asked, answers, strict=True))
-
-    def _check_unchanged(self) -> None:
-        """Refuse rows that change after they were returned."""
-        if self._before is not None:
-            rows, answers = self._before
-            for now, then in zip(read_answers(rows), answers, strict=True):
-                if now.difference(then, self._alphabet, 0.0) is not None:
-                    raise self.wrong("rows changed after answer returned them: return a copy")
+        for now, then in zip(read_answers(self._rows), self._answers, strict=True):
+            if now.difference(then, self._alphabet, 0.0) is not None:
+                raise self.wrong("rows changed after answer returned them: return a copy")
+        self._rows, self._answers = rows, read_answers(rows)
+        return dict(zip(asked, self._answers, strict=True))
 
     def _call(self, method: str, words: Sequence[Word], call: Callable[[], _Returned]) -> _Returned:
         """Call a method of the model; name it, and what it was asked, if it fails."""

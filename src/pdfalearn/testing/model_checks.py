@@ -150,12 +150,15 @@ class _Trials:
                 if not last:
                     break
             if not self._cautious:
-                self._batches.append([self._long_word()])
+                # Repeat the longest word that is defined until it has a length.
+                defined = [word for word, answer in self._answers.items() if answer.row is not None]
+                word, length = max(defined, key=len, default=()) or (0,), _LONGER * self._max_length
+                self._batches.append([(word * -(-length // len(word)))[:length]])
                 self._answers |= run.ask(self._batches[-1])
             self._check(self._answers)
             twice = min(self._batches[1:] or self._batches, key=len)
             self._compare(run.ask(twice), f"when asked twice: {_CHANCE}")
-            self._order = run.order
+            self._order = list(run.ids)
 
     def _draw_longer(self, words: list[Word], most: int) -> list[Word]:
         """Draw new words that are longer by a symbol, most of them as the model says."""
@@ -175,20 +178,14 @@ class _Trials:
                 new[(*word, symbol)] = None
         return list(new)
 
-    def _long_word(self) -> Word:
-        """Repeat the longest word that is defined until it has a length."""
-        defined = [word for word, answer in self._answers.items() if answer.row is not None]
-        word, length = max(defined, key=len, default=()) or (0,), _LONGER * self._max_length
-        return (word * -(-length // len(word)))[:length]
-
     def _check(self, answers: Mapping[Word, Answer]) -> None:
         """Refuse answers that contradict others about what is undefined or impossible."""
         for word, answer in answers.items():
             if answer.row is None and not word:
                 raise self._wrong("the empty word is undefined: every model answers at least that")
-            before = (self._answers.get(word[:length]) for length in range(len(word)))
-            for length, above in enumerate(before):
-                if above is not None and above.row is None and answer.row is not None:
+            for length in range(len(word) if answer.row is not None else 0):
+                above = self._answers.get(word[:length])
+                if above is not None and above.row is None:
                     raise self._wrong(
                         f"{self._name(word)} is defined, but {self._name(word[:length])} is "
                         "undefined: what goes on from an undefined word has to be undefined"

@@ -12,7 +12,7 @@ from pdfalearn.checks import checked_generator, checked_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import LanguageModel, as_model, ask_words
 from pdfalearn.pdfa import PDFA
-from pdfalearn.testing._runs import Answer, read_answers
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
 # The sizes of the batches that are compared with all words at once.
@@ -69,35 +69,32 @@ def stability(
     """
     model = as_model(model)
     if words is None:
-        codes = _random_words(len(model.alphabet), count, max_length, seed)
+        random, count = checked_generator(seed), checked_integer(count, "count", 1)
+        longest = checked_integer(max_length, "max_length", 0)
+        lengths = random.integers(0, longest + 1, count).tolist()
+        codes = [random.integers(0, len(model.alphabet), length).tolist() for length in lengths]
     else:
         codes = [model.alphabet.encode(word).tolist() for word in words]
     if not codes:
         raise InputError("there are no words to ask for")
-    first = _ask(model, codes, len(codes))
-    largest, word = 0.0, codes[0]
+    first, apart = _ask(model, codes, len(codes)), np.zeros(len(codes))
     for size in _BATCHES:
         again = _ask(model, codes, size)
-        for asked, (one, *_), (other, *_) in zip(codes, first, again, strict=True):
-            if (one is None) != (other is None):
-                shown = model.alphabet.decode(asked)
-                raise ModelError(f"the word {shown} is undefined in one batch only")
-            if one is not None and other is not None:
-                difference = float(np.abs(one - other).max())
-                if difference > largest:
-                    largest, word = difference, asked
-    return Stability(largest, model.alphabet.decode(word), len(codes))
+        odd = np.isnan(first[:, 0]) != np.isnan(again[:, 0])
+        if odd.any():
+            shown = model.alphabet.decode(codes[int(odd.argmax())])
+            raise ModelError(f"the word {shown} is undefined in one batch only")
+        apart = np.fmax(apart, np.abs(first - again).max(axis=1))
+    largest = int(apart.argmax())
+    return Stability(float(apart[largest]), model.alphabet.decode(codes[largest]), len(codes))
 
 
-def _ask(model: LanguageModel, words: list[list[int]], size: int) -> list[Answer]:
-    """Ask for words in batches of a size."""
-    parts = [words[begin : begin + size] for begin in range(0, len(words), size)]
-    return [answer for part in parts for answer in read_answers(ask_words(model, Words.of(part)))]
-
-
-def _random_words(symbols: int, count: int, max_length: int, seed: int) -> list[list[int]]:
-    random = checked_generator(seed)
-    count = checked_integer(count, "count", 1)
-    max_length = checked_integer(max_length, "max_length", 0)
-    lengths = random.integers(0, max_length + 1, count).tolist()
-    return [random.integers(0, symbols, length).tolist() for length in lengths]
+def _ask(model: LanguageModel, words: list[list[int]], size: int) -> Floats:
+    """Ask for words in batches of a size; the rows of undefined ones are NaN."""
+    tables = []
+    for begin in range(0, len(words), size):
+        rows = ask_words(model, Words.of(words[begin : begin + size]))
+        tables.append(np.array(rows.to_dense()))
+        if rows.undefined is not None:
+            tables[-1][rows.undefined] = np.nan
+    return np.concatenate(tables)

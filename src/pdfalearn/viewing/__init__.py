@@ -12,16 +12,9 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.viewing.drawing import default_picture as default_picture
-    from pdfalearn.viewing.notebooks import bounds_html as bounds_html
-    from pdfalearn.viewing.notebooks import certificate_html as certificate_html
-    from pdfalearn.viewing.notebooks import divergence_html as divergence_html
-    from pdfalearn.viewing.notebooks import evaluation_html as evaluation_html
-    from pdfalearn.viewing.notebooks import frontier_html as frontier_html
     from pdfalearn.viewing.notebooks import pdfa_bundle as pdfa_bundle
-    from pdfalearn.viewing.notebooks import result_html as result_html
-    from pdfalearn.viewing.notebooks import simplified_html as simplified_html
-    from pdfalearn.viewing.notebooks import sweep_html as sweep_html
     from pdfalearn.viewing.notebooks import tree_bundle as tree_bundle
+    from pdfalearn.viewing.notebooks import value_html as value_html
     from pdfalearn.viewing.page import Markup as Markup
     from pdfalearn.viewing.page import document as document
     from pdfalearn.viewing.page import element as element

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import singledispatch
 from typing import TypeVar
 
 from pdfalearn import results
@@ -41,7 +42,14 @@ def tree_bundle(tree: results.TreeNode) -> dict[str, str]:
     return _bundle(tree, _draw_tree)
 
 
-def result_html(result: results.Result) -> str:
+@singledispatch
+def value_html(value: object) -> str:
+    """Return what a notebook shows of a value of some class."""
+    raise NotImplementedError(type(value).__name__)
+
+
+@value_html.register
+def _show_result(result: results.Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
     costs, texts = result.statistics, results.cost_texts(result.statistics)
     names = [LABELS[name] for name in ("words", "symbols", "equivalence_queries")]
@@ -55,7 +63,8 @@ def result_html(result: results.Result) -> str:
     )
 
 
-def frontier_html(frontier: results.Frontier) -> str:
+@value_html.register
+def _show_frontier(frontier: results.Frontier) -> str:
     """Show a frontier: what is known, and its points, or of many some of them."""
     rows = results.frontier_cells(frontier)
     shown = _thin_out(rows)
@@ -67,7 +76,8 @@ def frontier_html(frontier: results.Frontier) -> str:
     return element("div", *parts, _paragraph(own))
 
 
-def sweep_html(sweep: results.Sweep) -> str:
+@value_html.register
+def _show_sweep(sweep: results.Sweep) -> str:
     """Show a sweep: its rows, how many words it asked, and what it recommends."""
     return element(
         "div",
@@ -77,13 +87,15 @@ def sweep_html(sweep: results.Sweep) -> str:
     )
 
 
-def evaluation_html(evaluation: results.Evaluation) -> str:
+@value_html.register
+def _show_evaluation(evaluation: results.Evaluation) -> str:
     """Show an evaluation: its measures after every prefix and after whole words."""
     measures = _table(results.comparison_cells(evaluation), results.EVALUATION_HEADER)
     return element("div", measures, _table(results.fact_cells(evaluation)))
 
 
-def certificate_html(certificate: results.Certificate) -> str:
+@value_html.register
+def _show_certificate(certificate: results.Certificate) -> str:
     """Show a certificate: its kind, its statement and its figures."""
     rows = [
         (str(name), value if isinstance(value, str) else described(value))
@@ -92,19 +104,22 @@ def certificate_html(certificate: results.Certificate) -> str:
     return element("div", *_known(certificate), *([_table(rows)] if rows else []))
 
 
-def simplified_html(simplified: results.Simplified) -> str:
+@value_html.register
+def _show_simplified(simplified: results.Simplified) -> str:
     """Show a smaller automaton and what it loses."""
     loss = f"states, {simplified.divergence:.4g} nats per symbol from the original"
     text = _paragraph(loss, bold=f"{simplified.states:,}")
     return element("div", text, _pdfa_image(simplified.pdfa))
 
 
-def divergence_html(divergence: results.Divergence) -> str:
+@value_html.register
+def _show_divergence(divergence: results.Divergence) -> str:
     """Show a divergence, both ways."""
     return element("div", _table(divergence.rows(), ("", "a ‖ b", "b ‖ a")))
 
 
-def bounds_html(bounds: results.Bounds) -> str:
+@value_html.register
+def _show_bounds(bounds: results.Bounds) -> str:
     """Show bounds in a sentence."""
     return element("div", _paragraph(str(bounds)))
 

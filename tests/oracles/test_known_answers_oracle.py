@@ -15,8 +15,8 @@ from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.oracles import (
     ChainOracle,
     EquivalenceOracle,
+    KnownAnswersOracle,
     PACOracle,
-    StoredAnswersOracle,
     comparison,
 )
 from pdfalearn.samplers import UniformWords
@@ -42,7 +42,7 @@ def test_stored_answers_are_all_that_is_compared(
     before = model.symbols, len(model.batches), observations.nodes.size
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparison, "_ENOUGH", enough)
-        oracle = StoredAnswersOracle()
+        oracle = KnownAnswersOracle()
         found = target.alphabet.decode_words(oracle.counterexamples(hypothesis, observations))
     assert (model.symbols, len(model.batches), observations.nodes.size) == before
     asked = {target.alphabet.decode(word) for word in codes}
@@ -59,7 +59,7 @@ def test_stored_answers_are_counted_and_cost_nothing() -> None:
     observations.ask_path(Words.of([[0, 1] * 10, [1, 0, 0]]))
     counts = observations.counts
     before = counts.words, counts.distributions, len(counts.batches), observations.counts.symbols
-    oracle = StoredAnswersOracle()
+    oracle = KnownAnswersOracle()
     assert len(oracle.counterexamples(target, observations)) == 0
     assert oracle.certificate.details == {"answers": 24}
     after = counts.words, counts.distributions, len(counts.batches), observations.counts.symbols
@@ -75,4 +75,4 @@ def test_stored_answers_save_questions() -> None:
         model = FunctionModel(target.next_distributions, target.alphabet)
         return learn(model, oracle=ChainOracle(*first, sampling)).statistics.words
 
-    assert words_asked(StoredAnswersOracle()) < words_asked() / 2
+    assert words_asked(KnownAnswersOracle()) < words_asked() / 2
