@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
@@ -15,6 +17,7 @@ from pdfalearn.cli._words import word_of
 if TYPE_CHECKING:
     from pdfalearn.viewing import Page
 
+_PICTURES = (".svg", ".png", ".pdf", ".dot")
 _STYLE = ("most_states", "least", "digits", "direction", "marked", "title")
 
 
@@ -31,6 +34,9 @@ def draw(chosen: Chosen) -> Answer:
     $ pdfalearn draw large.npz -o core.pdf --most-states 20 --title 'The likely core'
     $ pdfalearn draw small.json -o way.png --word 0110 --direction down
     """
+    if chosen.output.suffix.lower() not in _PICTURES:
+        endings = ", ".join(_PICTURES)
+        raise click.BadParameter(f"{chosen.output} does not end in one of {endings}")
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     word = None if chosen.word is None else word_of(chosen.word, pdfa)
