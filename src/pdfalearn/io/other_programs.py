@@ -21,7 +21,6 @@ from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats
 
 _RESERVED = frozenset('%"\\{}[]<>@ ')
-_EMPTY = "%"
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]")
 
 
@@ -42,7 +41,7 @@ def percent_encoded(text: str) -> str:
         for c in text
     )
     # AALpy takes every line with this name for the arrow into the initial state.
-    return encoded.replace("__start0", "%5F_start0") or _EMPTY
+    return encoded.replace("__start0", "%5F_start0") or "%"
 
 
 def identifier(text: str) -> str:

@@ -12,8 +12,9 @@ from pdfalearn.alphabet import Word, shortened
 from pdfalearn.arrays import IntMap
 from pdfalearn.chains import Pairs, minus_logs
 from pdfalearn.checks import checked_generator, checked_integer
-from pdfalearn.equivalence import Equivalence, Exact, Tolerance, over_union
+from pdfalearn.equivalence import Equivalence, Tolerance, over_union
 from pdfalearn.errors import InputError
+from pdfalearn.metrics.comparing import EXACT
 from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
 from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
@@ -37,7 +38,7 @@ def _open(model: PDFA | LanguageModel) -> Iterator[PDFA | ObservationTree]:
     if isinstance(model, PDFA):
         yield model
         return
-    with closing(ObservationTree(model, Exact())) as tree:
+    with closing(ObservationTree(model, EXACT)) as tree:
         yield tree
 
 
@@ -111,9 +112,6 @@ def _parts_of(words: Words) -> Iterator[tuple[int, int, slice]]:
     """Return from which word to which parts are, and where the numbers of their prefixes stand."""
     for begin, end in words.parts(_PART):
         yield begin, end, slice(int(words.offsets[begin]) + begin, int(words.offsets[end]) + end)
-
-
-EXACT = Exact()
 
 
 def evaluate(

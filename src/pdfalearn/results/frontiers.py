@@ -19,6 +19,7 @@ from pdfalearn.results.certificates import Certificate, NotebookValue
 from pdfalearn.results.recommendations import comparable, knee, smallest_good
 from pdfalearn.text import count_text, format_table
 
+DIVERGENCE_AXES = {"xscale": "log", "xlabel": "states", "ylabel": "KL divergence per symbol (nats)"}
 EVERY = 32
 """A frontier has all sizes up to this one."""
 # A size with fewer answers per state than this is not a knee: it only memorises words.
@@ -186,13 +187,7 @@ class Frontier(ArrayValue, NotebookValue):
         if self.knee is not None:
             label = f"knee: {count_text(self.knee, 'states')}"
             axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
-        finish(
-            axes,
-            xscale="log",
-            yscale="log" if values.min() > 0 else "linear",
-            xlabel="states",
-            ylabel="KL divergence per symbol (nats)",
-        )
+        finish(axes, yscale="log" if values.min() > 0 else "linear", **DIVERGENCE_AXES)
         write_numbers_in_full(axes.xaxis)
         return axes
 

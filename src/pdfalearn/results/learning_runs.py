@@ -258,26 +258,20 @@ class LearningInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-_COSTS = {
-    "words": ",",
-    "stored_words": ",",
-    "audited_words": ",",
+# How figures are written that are not counts.
+_FORMS = {
     "largest_difference": ".3g",
-    "distributions": ",",
-    "symbols": ",",
     "cost": ",.10g",
-    "equivalence_queries": ",",
-    "tree_depth": ",",
-    "inner_nodes": ",",
     "learning_seconds": ",.3f",
     "equivalence_seconds": ",.3f",
 }
 
 
 def cost_texts(statistics: Statistics) -> dict[str, str]:
-    """Return figures by their names; a cost only where asking costs something."""
+    """Return figures by their labels, in the order of these; a cost only where asking costs."""
+    left_out = {"states"} if statistics.cost else {"states", "cost"}
     return {
-        LABELS[name]: f"{getattr(statistics, name):{form}}"
-        for name, form in _COSTS.items()
-        if name != "cost" or statistics.cost
+        label: f"{vars(statistics)[name]:{_FORMS.get(name, ',')}}"
+        for name, label in LABELS.items()
+        if name in vars(statistics) and name not in left_out
     }

@@ -16,7 +16,7 @@ from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exc
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import NotebookValue
-from pdfalearn.results.frontiers import DIVERGENCE_HEADER
+from pdfalearn.results.frontiers import DIVERGENCE_AXES, DIVERGENCE_HEADER
 from pdfalearn.results.learning_runs import Progress, Result
 from pdfalearn.results.recommendations import Recommendation, recommendation_of
 from pdfalearn.text import format_table
@@ -200,16 +200,16 @@ class Sweep(ArrayValue, NotebookValue):
         for has_ended, label, style in ((True, "learning ended", "o"), (False, "stopped", "x")):
             rows = [row for row in self if row.has_ended == has_ended]
             if rows:
-                values = np.array([(row.low, row.divergence, row.high) for row in rows]).T
+                figures = [(row.states, row.low, row.divergence, row.high) for row in rows]
+                states, *values = np.array(figures).T
                 look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
-                states = [row.states for row in rows]
                 axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
         _name_points(self, axes)
         chosen = self.recommended
         if chosen is not None:
             marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
             axes.plot([chosen.states], [chosen.divergence], "o", **marked)
-        return finish(axes, xscale="log", xlabel="states", ylabel="KL divergence per symbol (nats)")
+        return finish(axes, **DIVERGENCE_AXES)
 
 
 class SweepInterrupted(KeyboardInterrupt):

@@ -96,7 +96,6 @@ class Run:
         self._model = model
         self._alphabet = model.alphabet
         self.ids: dict[Word, int] = {(): 0}
-        self._parents, self._symbols = [0], [0]
         self._number(order)
         # The rows that were returned last, and what they were then.
         self._rows = Rows.dense(np.empty((0, len(model.alphabet) + 1)))
@@ -115,10 +114,7 @@ class Run:
     def _number(self, words: Iterable[Word]) -> None:
         for word in words:
             for length in range(1, len(word) + 1):
-                if word[:length] not in self.ids:
-                    self._parents.append(self.ids[word[: length - 1]])
-                    self._symbols.append(word[length - 1])
-                    self.ids[word[:length]] = len(self.ids)
+                self.ids.setdefault(word[:length], len(self.ids))
 
     def ask(self, words: Sequence[Word], passed: Iterable[Word] = ()) -> dict[Word, Answer]:
         """Ask for different words in one batch, with others in it that no row is wanted of."""
@@ -128,7 +124,10 @@ class Run:
         wanted = set(words)
         every = sorted(wanted.union(passed), key=self.ids.__getitem__)
         ids, flags = zip(*((self.ids[word], word in wanted) for word in every), strict=True)
-        lineage = Lineage(np.array(self._parents), np.array(self._symbols, dtype=np.int32))
+        # Each word comes from the word without its last symbol; the empty one from itself.
+        parents = np.array([self.ids[word[:-1]] for word in self.ids])
+        symbols = np.array([word[-1] if word else 0 for word in self.ids], dtype=np.int32)
+        lineage = Lineage(parents, symbols)
         batch = Batch.of_ids(np.array(ids), np.array(flags), lineage)
         before = _arrays(batch)
         rows = self._call("answer", words, lambda: self._opened.answer(batch))
