@@ -23,7 +23,7 @@ Labels = Mapping[str, NDArray[np.bool_]]
 
 
 def add_labels(path: Path, labels: Labels) -> None:
-    """Give the states of a chain in a file more labels."""
+    """Add labels to the states of a chain in a file."""
     lines = path.read_text().splitlines()
     for place, line in enumerate(lines):
         if line.startswith("state "):

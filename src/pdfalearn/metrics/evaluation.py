@@ -32,7 +32,7 @@ _PART = 2**15
 
 @contextmanager
 def _open(model: PDFA | LanguageModel) -> Iterator[PDFA | ObservationTree]:
-    """Give a PDFA as it is; for another model a tree that asks it, and checks and keeps answers."""
+    """Open a model: a PDFA as it is, any other by a tree that asks, checks and keeps answers."""
     if type(model) is AutomatonModel:  # a class of its own may answer otherwise
         model = model.pdfa
     if isinstance(model, PDFA):

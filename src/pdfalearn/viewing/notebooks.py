@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import singledispatch
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pdfalearn import results
 from pdfalearn.errors import InputError, MissingExtraError
@@ -42,13 +41,6 @@ def tree_bundle(tree: results.TreeNode) -> dict[str, str]:
     return _bundle(tree, _draw_tree)
 
 
-@singledispatch
-def value_html(value: object) -> str:
-    """Return what a notebook shows of a value of some class."""
-    raise NotImplementedError(type(value).__name__)
-
-
-@value_html.register
 def _show_result(result: results.Result) -> str:
     """Show a result: what is known, what it cost, and the automaton."""
     costs, texts = result.statistics, results.cost_texts(result.statistics)
@@ -63,7 +55,6 @@ def _show_result(result: results.Result) -> str:
     )
 
 
-@value_html.register
 def _show_frontier(frontier: results.Frontier) -> str:
     """Show a frontier: what is known, and its points, or of many some of them."""
     rows = results.frontier_cells(frontier)
@@ -76,7 +67,6 @@ def _show_frontier(frontier: results.Frontier) -> str:
     return element("div", *parts, _paragraph(own))
 
 
-@value_html.register
 def _show_sweep(sweep: results.Sweep) -> str:
     """Show a sweep: its rows, how many words it asked, and what it recommends."""
     return element(
@@ -87,14 +77,12 @@ def _show_sweep(sweep: results.Sweep) -> str:
     )
 
 
-@value_html.register
 def _show_evaluation(evaluation: results.Evaluation) -> str:
     """Show an evaluation: its measures after every prefix and after whole words."""
     measures = _table(results.comparison_cells(evaluation), results.EVALUATION_HEADER)
     return element("div", measures, _table(results.fact_cells(evaluation)))
 
 
-@value_html.register
 def _show_certificate(certificate: results.Certificate) -> str:
     """Show a certificate: its kind, its statement and its figures."""
     rows = [
@@ -104,7 +92,6 @@ def _show_certificate(certificate: results.Certificate) -> str:
     return element("div", *_known(certificate), *([_table(rows)] if rows else []))
 
 
-@value_html.register
 def _show_simplified(simplified: results.Simplified) -> str:
     """Show a smaller automaton and what it loses."""
     loss = f"states, {simplified.divergence:.4g} nats per symbol from the original"
@@ -112,16 +99,33 @@ def _show_simplified(simplified: results.Simplified) -> str:
     return element("div", text, _pdfa_image(simplified.pdfa))
 
 
-@value_html.register
 def _show_divergence(divergence: results.Divergence) -> str:
     """Show a divergence, both ways."""
     return element("div", _table(divergence.rows(), ("", "a ‖ b", "b ‖ a")))
 
 
-@value_html.register
 def _show_bounds(bounds: results.Bounds) -> str:
     """Show bounds in a sentence."""
     return element("div", _paragraph(str(bounds)))
+
+
+# By the names of classes: to show an automaton, no module of results is imported.
+_SHOW: dict[str, Callable[[Any], str]] = {
+    "Result": _show_result,
+    "Frontier": _show_frontier,
+    "Sweep": _show_sweep,
+    "Evaluation": _show_evaluation,
+    "Certificate": _show_certificate,
+    "Simplified": _show_simplified,
+    "Divergence": _show_divergence,
+    "Bounds": _show_bounds,
+}
+
+
+def value_html(value: object) -> str:
+    """Return what a notebook shows of a value by its class, or by the one it is derived from."""
+    kinds = (kind.__name__ for kind in type(value).__mro__)
+    return next(_SHOW[kind] for kind in kinds if kind in _SHOW)(value)
 
 
 def _bundle(thing: _Thing, draw: Callable[[_Thing], str]) -> dict[str, str]:
