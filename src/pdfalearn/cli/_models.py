@@ -210,9 +210,7 @@ def _make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
 
 def _read_vocabulary(path: Path) -> Vocabulary:
     """Read the symbols of an LLM's words with their texts or tokens; empty lines are left out."""
-    from pdfalearn.io import WordLines
-
-    read = WordLines.read(path)
+    read = pdfalearn.io.WordLines.read(path)
     symbols: Vocabulary = {}
     for number, line in enumerate(read.lines, 1):
         if not line:

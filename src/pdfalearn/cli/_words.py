@@ -24,16 +24,14 @@ _TAKEN = "pdfalearn.standard_input"
 
 def read_lines(path: str | Path) -> WordLines:
     """Read all lines of a file of words, or of the standard input."""
-    from pdfalearn.io import WordLines
-
     if str(path) != STANDARD_INPUT:
-        return WordLines.read(path)
+        return pdfalearn.io.WordLines.read(path)
     try:
         text = _standard_input().read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"the standard input: not a text in UTF-8 ({error})") from error
-    lines = StringIO(text, newline=None)
-    return WordLines("the standard input", [line.removesuffix("\n") for line in lines])
+    lines = [line.removesuffix("\n") for line in StringIO(text, newline=None)]
+    return pdfalearn.io.WordLines("the standard input", lines)
 
 
 def read_words(path: str | Path, alphabet: Alphabet) -> list[tuple[object, ...]]:
@@ -59,10 +57,8 @@ def _standard_input() -> BinaryIO:
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
     """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
-    from pdfalearn.io import WordNotation
-
     try:
-        return pdfa.alphabet.decode(WordNotation(pdfa.alphabet).codes(text))
+        return pdfa.alphabet.decode(pdfalearn.io.WordNotation(pdfa.alphabet).codes(text))
     except KeyError as error:
         raise InputError(
             f"the word {text!r}: symbol {error.args[0]!r} is not in the alphabet"

@@ -82,9 +82,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     model = chosen.make_model(chosen.model)
     # Symbols that no file can hold are refused before anything is asked.
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
-        from pdfalearn.io import check_symbols
-
-        check_symbols((*model.alphabet, model.alphabet.terminal))
+        pdfalearn.io.check_symbols((*model.alphabet, model.alphabet.terminal))
     run = partial(
         pdfalearn.distill,
         model,
@@ -137,8 +135,6 @@ def frontier_members(frontier: Frontier) -> dict[str, object]:
 
 def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
     """Return the table of a frontier, and what it means in words."""
-    from pdfalearn.results import FRONTIER_HEADER, frontier_cells
-
     details, best = frontier.certificate.details, count_text(len(frontier.best), "states")
     figures = [name for name in _FIGURES if details.get(name)]
     knee = "none: nowhere does the curve bend much"
@@ -153,7 +149,8 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
         **outside_facts(frontier.certificate),
         "certificate": str(frontier.certificate),
     }
-    table = Table(title, FRONTIER_HEADER, frontier_cells(frontier), is_boxed=False)
+    header, cells = pdfalearn.results.FRONTIER_HEADER, pdfalearn.results.frontier_cells(frontier)
+    table = Table(title, header, cells, is_boxed=False)
     return [table, facts("in words", texts)]
 
 

@@ -31,6 +31,7 @@ def draw(chosen: Chosen) -> Answer:
     $ pdfalearn draw large.npz -o core.pdf --most-states 20 --title 'The likely core'
     $ pdfalearn draw small.json -o way.png --word 0110 --direction down
     """
+    chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
     word = None if chosen.word is None else word_of(chosen.word, pdfa)
     drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **chosen.collect(*_STYLE))

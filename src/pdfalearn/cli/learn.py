@@ -133,10 +133,10 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
 
         # Of an interrupted run only the hypothesis is written.
         def write_tree(result: Result) -> bool:
-            is_whole = not _is_interrupted(result)
-            if is_whole:
-                pdfalearn.io.save_tree(result.tree, chosen.tree)
-            return is_whole
+            if _is_interrupted(result):
+                return False
+            pdfalearn.io.save_tree(result.tree, chosen.tree)
+            return True
 
         outputs.append(Output("--tree", chosen.tree, "the classification tree", write_tree))
     return outputs
@@ -178,12 +178,10 @@ def _relation_text(relation: Relation) -> str:
 
 def facts_of(result: Result) -> dict[str, object]:
     """Return what people see of a run; lines that would say nothing are left out."""
-    from pdfalearn.results import cost_texts
-
     batches = "{count:,} (median size {median:,}, largest {largest:,})"
     found: dict[str, object] = {
         LABELS["states"]: len(result.pdfa),
-        **cost_texts(result.statistics),
+        **pdfalearn.results.cost_texts(result.statistics),
         "batches": batches.format(**_batches(result.statistics)),
     }
     if result.has_boundaries:
@@ -287,11 +285,15 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
         sampler=None if chosen.corpus is None else read_corpus(chosen.corpus),
         **chosen.collect(*RUN),
     )
+
+    def recommended_text(found: Sweep) -> str:
+        return "" if found.recommended is None else "the recommended automaton so far"
+
     return LongRun(
         run,
         SweepLine(len(kappas) + len(tolerances)),
         partial(_describe_sweep, chosen),
-        partial(interruption_text, chosen, "anything was learnt", _recommended_text),
+        partial(interruption_text, chosen, "anything was learnt", recommended_text),
         outputs,
         attached="sweep",
     )
@@ -329,10 +331,6 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
 
         outputs.append(Output("--plot", chosen.plot, "the figure", plot))
     return outputs
-
-
-def _recommended_text(found: Sweep) -> str:
-    return "" if found.recommended is None else "the recommended automaton so far"
 
 
 def _describe_sweep(chosen: Chosen, found: Sweep) -> Answer:

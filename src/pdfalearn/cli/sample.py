@@ -60,15 +60,13 @@ def sample(chosen: Chosen) -> Answer:
     $ pdfalearn evaluate target.json learnt.json --corpus words.txt
     $ pdfalearn learn target.json --oracle pac --sampler words.txt
     """
-    from pdfalearn.io import WordNotation
-
     model = chosen.make_model(chosen.model)
     seed = randbits(_NEW_SEED_BITS) if chosen.seed is None else chosen.seed
     words, cut = pdfalearn.sample(model, chosen.count, seed=seed, max_length=chosen.longest)
     # So that the same words can be drawn again; the object of --json has the seed.
     if chosen.seed is None and not chosen.json:
         print_aside(f"drawn with --seed {seed}")
-    notation = WordNotation(model.alphabet)
+    notation = pdfalearn.io.WordNotation(model.alphabet)
     marked = zip(words, cut.tolist(), strict=True)
     lines = (f"{notation.line(word, is_cut=is_cut)}\n" for word, is_cut in marked)
     given = {"file": chosen.model, "seed": seed, "max_length": chosen.longest}

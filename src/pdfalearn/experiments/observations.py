@@ -268,8 +268,8 @@ def warnings(
     places = ", ".join(sorted({run.executor for run in runs if run.is_disturbed}))
     if places:
         yield (
-            f"Timings marked † come from runs that had others beside them ({places}): they show "
-            "what a busy machine gives. Speed-ups and rates of growth are said without them."
+            f"Timings marked † come from runs that had others beside them ({places}). Speed-ups "
+            "and rates of growth are said without them."
         )
     loads = [run.load for run in runs if run.load is not None]
     if loads and median(loads) > 1:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from statistics import median
@@ -27,7 +27,7 @@ from pdfalearn.experiments.observations import (
     worst_of,
 )
 from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Parameters, read_parameters
-from pdfalearn.experiments.runs import AUTHORS, Run, read_failures, read_table
+from pdfalearn.experiments.runs import AUTHORS, OURS, Run, read_failures, read_table
 from pdfalearn.files import replacing
 from pdfalearn.viewing import Markup, document, element, image
 
@@ -49,11 +49,9 @@ _TERMS = {
     "nodes of the classification tree, inner nodes and leaves, for QuaNT.",
     "Trend lines": "over sizes: power laws for time and structure size, straight lines for the "
     "speed-up, by least squares. Elsewhere medians are joined.",
+    "Authors": "what the authors have published of their own program on their own machine. Their "
+    "counts of inner nodes are too low, so that their trees are truly a little larger.",
 }
-_AUTHORS_TERM = (
-    "what the authors have published of their own program on their own machine. Their counts of "
-    "inner nodes are too low, so that the true size of their trees is a little larger."
-)
 _METRICS_TEXT = (
     "The worst value over all runs, on 1,000 random words of up to 50 symbols for each target, "
     "the same for all learners; over all prefixes, but the log-probability error and the "
@@ -73,15 +71,18 @@ _MARKUP = {
     "\u00ad": Markup("&shy;"),
 }
 _SPECIAL = re.compile(rf"({'|'.join(map(re.escape, _MARKUP))}|\^-?[\d.]*\d)")
-# The columns of costs: heading, quantity, and heading of the authors' medians if they have them.
+# The columns of costs: heading, quantity, and whose medians these are.
 _COSTS = (
-    ("time", "seconds", "authors' time"),
-    ("learning", "learning_seconds", None),
-    ("equi\u00advalence", "equivalence_seconds", None),
-    ("processor", "process_seconds", None),
-    ("words", "words", None),
-    ("equi\u00advalence queries", "equivalence_queries", "authors' queries"),
-    ("structure size", "structure_size", "authors' size"),
+    ("time", "seconds", OURS),
+    ("authors' time", "seconds", AUTHORS),
+    ("learning", "learning_seconds", OURS),
+    ("equi\u00advalence", "equivalence_seconds", OURS),
+    ("processor", "process_seconds", OURS),
+    ("words", "words", OURS),
+    ("equi\u00advalence queries", "equivalence_queries", OURS),
+    ("authors' queries", "equivalence_queries", AUTHORS),
+    ("structure size", "structure_size", OURS),
+    ("authors' size", "structure_size", AUTHORS),
 )
 
 
@@ -174,9 +175,9 @@ def _make_parts(
     for text in warnings(runs, parameters.plans, failures):
         yield _write("p", text, class_="warning")
     has_authors = len(observations) > len(runs)
-    terms = _TERMS | ({"Authors": _AUTHORS_TERM} if has_authors else {})
-    pairs = ((_write("dt", term), _write("dd", text)) for term, text in terms.items())
-    yield element("dl", *(part for pair in pairs for part in pair))
+    terms = [one for one in _TERMS.items() if has_authors or one[0] != "Authors"]
+    pairs = ((_write("dt", term), _write("dd", text)) for term, text in terms)
+    yield element("dl", *chain.from_iterable(pairs))
     for number, experiment in EXPERIMENTS.items():
         chosen = [run for run in runs if run.experiment == number]
         if not chosen:
@@ -240,21 +241,19 @@ def _cost_table(
     axis: str, runs: Iterable[Run], published: Sequence[AnyRun]
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows: medians of what learning has cost, beside the authors'."""
-    header = [axis, "learner", "actual sizes", "targets, runs"]
-    for name, _, authors_name in _COSTS:
-        header += [name, authors_name] if published and authors_name else [name]
+    costs = [one for one in _COSTS if published or one[2] == OURS]
+    names = [name for name, _, _ in costs]
+    header = [axis, "learner", "actual sizes", "targets, runs", *names, "learnt states"]
     rows = []
     for (value, learner), group in _group_runs(runs).items():
         theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
         mark = "†" if any(run.is_disturbed for run in group) else ""
         row = [f"{value:,}", STYLES[learner].label, _show_range(run.target_states for run in group)]
         row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
-        for _, quantity, authors_name in _COSTS:
-            row.append(_show_median(group, quantity))
-            if published and authors_name:
-                row.append(_show_median(theirs, quantity))
+        sources = {OURS: group, AUTHORS: theirs}
+        row += [_show_median(sources[source], quantity) for _, quantity, source in costs]
         rows.append([*row, _show_range(run.states for run in group)])
-    return [*header, "learnt states"], rows
+    return header, rows
 
 
 def _show_median(group: Sequence[AnyRun], quantity: str) -> str:

@@ -46,13 +46,20 @@ class Workers:
     """Where runs are done: in this process, in several on this machine, or on a Dask cluster."""
 
     name: str
-    start: Callable[[], futures.Executor]
+    start: Callable[[], futures.Executor] | None  # None in this process
     in_flight: int  # how many runs to submit at a time
     losses: tuple[type[BaseException], ...] = ()  # errors which say that a worker is gone
     executor: futures.Executor | None = None
 
     def submit(self, task: Task) -> futures.Future[Run]:
         """Submit a run to the executor; another one is started when that is broken."""
+        if self.start is None:  # done at once: in a thread, Ctrl-C would have to wait for its end
+            future = futures.Future[Run]()
+            try:
+                future.set_result(perform(task, self.name))
+            except Exception as error:
+                future.set_exception(error)
+            return future
         with suppress(futures.BrokenExecutor):
             if self.executor is not None:
                 return self.executor.submit(perform, task, self.name)
@@ -78,7 +85,7 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         with _connect(scheduler) as cluster:
             yield cluster
     elif jobs is None:
-        yield Workers(in_process, _InProcess, in_flight=1)
+        yield Workers(in_process, None, in_flight=1)
     else:
         count = checked_integer(jobs, "jobs", 1)
         name = one_process if count == 1 else f"{count} processes"
@@ -87,18 +94,6 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
         handling = (signal.signal, (signal.SIGINT, signal.SIG_DFL))
         start = partial(futures.ProcessPoolExecutor, count, get_context("spawn"), *handling)
         yield Workers(name, start, in_flight=2 * count, losses=(futures.BrokenExecutor,))
-
-
-class _InProcess(futures.Executor):
-    """Runs each call when it is submitted: in a thread, Ctrl-C would have to wait for its end."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
-        future: futures.Future[Any] = futures.Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @contextmanager

@@ -99,9 +99,7 @@ def perform(task: Task, executor: str) -> Run:
     """Learn a target, measure the automaton that was learnt, and return the row."""
     target, setting = task.pdfa(), task.setting
     _warm_up(task.learner)
-    load = None  # where the system does not tell
-    if hasattr(os, "getloadavg"):
-        load = round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
+    load = round(os.getloadavg()[0] / (os.cpu_count() or 1), 3)
     relation = _relation(task.learner, setting)
     result = learn(target, equivalence=relation, learner=task.learner, audit=0)
     return Run(

@@ -241,7 +241,5 @@ def _find_change(
 
 
 def _list_names(names: list[str]) -> str:
-    verb = "answer" if len(names) > 1 else "answers"
-    if len(names) <= _MOST_NAMES:
-        return f"{' and '.join(names)} {verb}"
-    return f"{names[0]} and {len(names) - 1} others {verb}"
+    others = names[1:] if len(names) <= _MOST_NAMES else [f"{len(names) - 1} others"]
+    return f"{' and '.join([names[0], *others])} {'answer' if others else 'answers'}"

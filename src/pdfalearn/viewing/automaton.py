@@ -68,13 +68,7 @@ def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSIT
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
     room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
     states = order[: max(1, int(room.sum()))]
-    sources, symbols = _transitions(pdfa, states)
-    left_out = counts[: len(states)] - np.bincount(sources, minlength=len(states))
-    return Core(states, sources, symbols, left_out)
-
-
-def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
-    """Return places and symbols of the defined transitions, of each state the likeliest ones."""
+    # Defined transitions, of each state the likeliest ones.
     kept = pdfa.transitions[states] >= 0
     if kept.shape[1] > MOST_ROW:
         values = np.where(kept, pdfa.probabilities[states, 1:], -1.0)
@@ -83,7 +77,8 @@ def _transitions(pdfa: PDFA, states: Integers) -> tuple[Integers, Integers]:
         np.put_along_axis(chosen, likely, True, axis=1)
         kept &= chosen
     sources, symbols = kept.nonzero()
-    return sources.astype(np.int64), symbols.astype(np.int64)
+    left_out = counts[: len(states)] - np.bincount(sources, minlength=len(states))
+    return Core(states, sources, symbols, left_out)
 
 
 def automaton_title(pdfa: PDFA) -> str:

@@ -285,9 +285,7 @@ def _states_note(states: Integers, shares: Floats, symbols: int | None) -> str:
     if len(states) == len(shares):
         return ""
     count = f"{len(states):,} of {len(shares):,} states"
-    others = np.ones(len(shares), dtype=bool)
-    others[states] = False
-    missing = float(shares[others].sum())
+    missing = float(np.delete(shares, states).sum())
     share = probability_text(1 - missing, 2) if missing else "all"
     if share == "1":
         share = "nearly all"

@@ -177,11 +177,8 @@ def certificate_data(certificate: Certificate, notes: tuple[str, ...]) -> dict[s
 def run_data(result: Result) -> dict[str, Any]:
     """Return how far learning had come before each equivalence query, and in the end.
 
-    Returns
-    -------
-    dict
-        ``rows`` are objects; ``counterexamples`` are those found so far, and None in runs of files
-        that do not have them. ``steps`` is how many rows there are in all.
+    ``counterexamples`` are those found so far, and None in runs of files that do not have them.
+    ``steps`` is how many rows there are in all.
     """
     steps: list[Progress] = [*result.history, result.statistics]
     each = result.statistics.counterexamples
@@ -219,19 +216,9 @@ def statistics_rows(result: Result) -> list[tuple[str, str]]:
 
 
 def tree_data(result: Result, visits: Floats) -> dict[str, Any]:
-    """Return what the panel of a classification tree shows.
+    """Return what the panel of a classification tree shows, or why there is no tree.
 
-    Parameters
-    ----------
-    result : Result
-        The run that the tree is of.
-    visits : array of float
-        How often words visit each state; nodes above states that are visited more come first.
-
-    Returns
-    -------
-    dict
-        Parents come before their children; ``reason`` says why there is no tree, if so.
+    Nodes above states that words visit more come first, and parents before their children.
     """
     count, reason = len(result.kept_words), ""
     if result.kept_tree is None:
