@@ -73,7 +73,7 @@ class Alphabet(Frozen):
         return hash((self.symbols, self.terminal))
 
     def __repr__(self) -> str:
-        return f"Alphabet({shortened(self.symbols)}, terminal={self.terminal!r})"
+        return f"Alphabet({shorten(self.symbols)}, terminal={self.terminal!r})"
 
     def index(self, symbol: Symbol) -> int:
         """Return the integer that stands for a symbol."""
@@ -107,8 +107,8 @@ class Alphabet(Frozen):
                 raise InputError(f"a word is a sequence of symbols, not {word!r}")
             if isinstance(word, str) and not self._one_character:
                 raise InputError(
-                    f"the word {shortened(word)} is a plain string, but not every symbol of the "
-                    f"alphabet {shortened(self.symbols)} is one character: give a list of symbols"
+                    f"the word {shorten(word)} is a plain string, but not every symbol of the "
+                    f"alphabet {shorten(self.symbols)} is one character: give a list of symbols"
                 )
         return batch
 
@@ -135,18 +135,18 @@ class Alphabet(Frozen):
         if lonely:
             raise InputError(
                 f"the alphabets differ: symbol {lonely[0]!r} is in only one of "
-                f"{shortened(self.symbols)} and {shortened(other.symbols)}"
+                f"{shorten(self.symbols)} and {shorten(other.symbols)}"
             )
         return np.array([other._index[symbol] for symbol in self.symbols], dtype=np.int32)
 
     def _unknown(self, symbol: object) -> str:
-        return f"symbol {symbol!r} is not in the alphabet {shortened(self.symbols)}"
+        return f"symbol {symbol!r} is not in the alphabet {shorten(self.symbols)}"
 
     def _culprit(self, batch: Sequence[Word]) -> str:
         for word in batch:
             for position, symbol in enumerate(word):
                 if symbol not in self:
-                    return f"{self._unknown(symbol)} (position {position} of {shortened(word)})"
+                    return f"{self._unknown(symbol)} (position {position} of {shorten(word)})"
         return "a word is a sequence of symbols of the alphabet"
 
 
@@ -174,7 +174,7 @@ def _index_symbols(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol
     return index
 
 
-def shortened(word: Word) -> str:
+def shorten(word: Word) -> str:
     """Write a word, or the beginning of a long one and its length."""
     if len(word) <= 12:
         return repr(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 
 _LARGEST = 2**62
 # Bounds on a whole sweep; the others are bounds on each of its runs.
@@ -66,9 +66,9 @@ class Budget:
             if given is None:
                 continue
             if name in ("max_seconds", "max_cost"):
-                object.__setattr__(self, name, checked_number(given, name, 0, 1e15))
+                object.__setattr__(self, name, check_number(given, name, 0, 1e15))
             else:
-                checked = checked_integer(given, name, least.get(name, 0), _LARGEST)
+                checked = check_integer(given, name, least.get(name, 0), _LARGEST)
                 object.__setattr__(self, name, checked)
         bounds = (self.max_words, self.max_symbols, self.max_cost, self.max_seconds)
         is_bounded = any(bound is not None for bound in bounds)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import InputError
 from pdfalearn.typing import Codes, Flags, Floats
 
@@ -69,7 +69,7 @@ def row_fault(row: Floats, *, rounding: float = ROUNDING) -> str:
     wrong = f"sums to {total:.9g}, not to 1"
     if not row.min() >= -rounding:
         wrong = "has NaN or negative values"
-    return f"{shortened(row.tolist())} {wrong}"
+    return f"{shorten(row.tolist())} {wrong}"
 
 
 def sums_to_one(total: float) -> bool:
@@ -77,7 +77,7 @@ def sums_to_one(total: float) -> bool:
     return abs(total - 1) <= SUM_TOLERANCE
 
 
-def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
+def check_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
     """Return an integer as Python's own type; refuse what is not an integer or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
         raise InputError(f"{name} {value!r} is not an integer")
@@ -90,7 +90,7 @@ def checked_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -
     return number
 
 
-def checked_number(
+def check_number(
     value: object, name: str, low: float, high: float, *, is_open: bool = False
 ) -> float:
     """Return a number as Python's own type; refuse what is not a number or out of range.
@@ -106,17 +106,17 @@ def checked_number(
     return float(value)
 
 
-def checked_share(value: object, name: str) -> float:
+def check_share(value: object, name: str) -> float:
     """Return a number between 0 and 1, both excluded, as Python's own type."""
-    return checked_number(value, name, 0, 1, is_open=True)
+    return check_number(value, name, 0, 1, is_open=True)
 
 
-def checked_generator(seed: object) -> Generator:
+def make_generator(seed: object) -> Generator:
     """Make a random generator of a seed, which has to be given."""
-    return np.random.default_rng(checked_integer(seed, "seed", 0, 2**128 - 1))
+    return np.random.default_rng(check_integer(seed, "seed", 0, 2**128 - 1))
 
 
-def checked_probabilities(given: ArrayLike, alphabet: Alphabet) -> Floats:
+def check_probabilities(given: ArrayLike, alphabet: Alphabet) -> Floats:
     """Copy the probabilities into a read-only array, or name the value that is wrong."""
     columns, what = len(alphabet) + 1, "the terminal and every symbol"
     table = _check_table(given, "probabilities", "iuf", columns, what)
@@ -143,7 +143,7 @@ def _bad_state(rows: Floats, state: int, alphabet: Alphabet) -> InputError:
     )
 
 
-def checked_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alphabet) -> Codes:
+def check_transitions(given: ArrayLike, probabilities: Floats, alphabet: Alphabet) -> Codes:
     """Copy the transitions into a read-only array with a last row of -1, or name what is wrong."""
     wide = _check_table(given, "transitions", "iu", len(alphabet), "every symbol")
     states = len(probabilities)

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.checks import (
-    checked_generator,
-    checked_integer,
-    checked_probabilities,
-    checked_transitions,
+    check_integer,
+    check_probabilities,
+    check_transitions,
+    make_generator,
 )
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
@@ -91,8 +91,8 @@ class PDFA(Frozen):
     ) -> None:
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
-        rows = checked_probabilities(probabilities, alphabet)
-        table = checked_transitions(transitions, rows, alphabet)
+        rows = check_probabilities(probabilities, alphabet)
+        table = check_transitions(transitions, rows, alphabet)
         self.__dict__.update(
             alphabet=alphabet, probabilities=rows, transitions=table[:-1], table=table
         )
@@ -259,10 +259,10 @@ class PDFA(Frozen):
         >>> pdfa.sample(1, seed=0, max_length=3)
         Sample(words=[('a', 'a', 'a')], cut=array([ True]))
         """
-        count = checked_integer(count, "count", 0)
-        max_length = checked_integer(max_length, "max_length", 0)
+        count = check_integer(count, "count", 0)
+        max_length = check_integer(max_length, "max_length", 0)
         start = self.initial if state is None else self.checked_state(state)
-        random = np.random.default_rng() if seed is None else checked_generator(seed)
+        random = np.random.default_rng() if seed is None else make_generator(seed)
         words, cut = draw_words(self.table, self.probabilities, start, count, max_length, random)
         return Sample(self.alphabet.decode_words(words), cut)
 
@@ -346,7 +346,7 @@ class PDFA(Frozen):
 
     def checked_state(self, state: int, name: str = "state") -> int:
         """Refuse what is not a state of this PDFA."""
-        return checked_integer(state, name, 0, len(self) - 1)
+        return check_integer(state, name, 0, len(self) - 1)
 
 
 def pdfa_of_arrays(
@@ -365,12 +365,12 @@ def pdfa_of_arrays(
     return pdfa
 
 
-def checked_pdfa(given: object, name: str) -> PDFA:
+def check_pdfa(given: object, name: str) -> PDFA:
     """Return a PDFA as it is; refuse anything else, by the name of the argument.
 
     Examples
     --------
-    >>> checked_pdfa("a.json", "target")
+    >>> check_pdfa("a.json", "target")
     Traceback (most recent call last):
     pdfalearn.errors.InputError: target is 'a.json', not a PDFA; load(path) reads one from a file
     """

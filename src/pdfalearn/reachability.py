@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.pdfa import PDFA, States, checked_pdfa
+from pdfalearn.pdfa import PDFA, States, check_pdfa
 from pdfalearn.words import Words, collect_words, offsets_of
 
 
@@ -52,7 +52,7 @@ def reachable(pdfa: PDFA) -> Reachable:
     >>> reachable(pdfa).states, reachable(pdfa).depth
     (array([0, 2], dtype=int32), 1)
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     return reachable_in(pdfa.transitions, pdfa.initial)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.checks import ROUNDING, SUM_TOLERANCE, row_fault, wrong_rows
 from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.text import described
@@ -312,7 +312,7 @@ def check_sparse(rows: Rows) -> Rows:
         if bad.any():
             place = int(bad.argmax())
             row = slice(offsets[place], offsets[place + 1])
-            shown = shortened(list(zip(columns[row].tolist(), values[row].tolist(), strict=True)))
+            shown = shorten(list(zip(columns[row].tolist(), values[row].tolist(), strict=True)))
             raise BadRowError(f"the sparse row {shown}, rest {rests[place]:.9g}, {wrong}", place)
     _check_outside(rows)
     beside = (rows.rest, rows.ceiling, rows.undefined, rows.outside)

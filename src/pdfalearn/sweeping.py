@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from pdfalearn.budgets import Budget, SharedBudget
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.displays import SweepLine, Wanted, show_progress
 from pdfalearn.distilling import HeldOut, Sampling, check_sampler
 from pdfalearn.equivalence import Quantization, Relation, Tolerance, relation_text
@@ -127,7 +127,7 @@ def sweep(
     Quantization(kappa=10)
     """
     relations = _relations(kappas, tolerances)
-    audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
+    audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
     if budget is None:
         budget = Budget() if isinstance(model, PDFA) else _DEFAULT_BUDGET
     if not isinstance(budget, Budget):

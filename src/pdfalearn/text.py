@@ -83,18 +83,18 @@ def short_word_text(word: Symbols, *, joined: bool, most: int = 40) -> str:
     if not word:
         return "(the empty word)"
     if len(word) <= most:
-        return shortened(word_text(word, joined=joined), most * 8)
+        return shorten(word_text(word, joined=joined), most * 8)
     half = most // 2
     begin, end = (word_text(part, joined=joined) for part in (word[:half], word[-half:]))
-    return f"{shortened(begin, most * 4)} ... {shortened(end, most * 4)} ({len(word):,} symbols)"
+    return f"{shorten(begin, most * 4)} ... {shorten(end, most * 4)} ({len(word):,} symbols)"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Leave out the middle of a long text.
 
     Examples
     --------
-    >>> shortened("abcdefghijklmnop", 10)
+    >>> shorten("abcdefghijklmnop", 10)
     'abcd...mnop'
     """
     if len(text) <= most:
@@ -111,7 +111,7 @@ def described(thing: object) -> str:
     >>> described(None), described("a.json"), described([0] * 1000)
     ('None', "'a.json'", '[0, 0, 0, 0, 0, 0, ...]')
     """
-    return shortened(" ".join(_REPR.repr(thing).split()), 90)
+    return shorten(" ".join(_REPR.repr(thing).split()), 90)
 
 
 def are_characters(symbols: Iterable[object]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, save
-from pdfalearn.text import short_word_text, shortened, symbol_text, word_text
+from pdfalearn.text import short_word_text, shorten, symbol_text, word_text
 from tests.cli.program import run_program
 from tests.support import mostly_slow
 
@@ -67,11 +67,11 @@ def test_symbols_can_be_seen() -> None:
 def test_words() -> None:
     assert word_text("a\nb", joined=True) == r"a\nb"
     assert word_text((1, "x"), joined=False) == "1 x"
-    assert short_word_text(["x" * 1000], joined=False) == shortened("x" * 1000, 320)
+    assert short_word_text(["x" * 1000], joined=False) == shorten("x" * 1000, 320)
     assert len(short_word_text(["x" * 1000] * 100, joined=False)) < 400
 
 
 @pytest.mark.parametrize("most", [1, 2, 9, 10, 99])
 def test_shortened_texts_are_short(most: int) -> None:
-    assert len(shortened("a" * 100, most)) <= max(most + 1, 5)
-    assert shortened("a" * most, most) == "a" * most
+    assert len(shorten("a" * 100, most)) <= max(most + 1, 5)
+    assert shorten("a" * most, most) == "a" * most

@@ -24,7 +24,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.files import write_named
 from pdfalearn.io import write_intervals
 from pdfalearn.languages import DFA, HasLength, LanguageLike, complement, intersection, language_dfa
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import Bounds, Frontier, Result
 from pdfalearn.text import described
 from pdfalearn.typing import Floats
@@ -132,7 +132,7 @@ def save_intervals(pdfa: PDFA, path: str | os.PathLike[str], *, equivalence: Rel
     >>> text.splitlines()[1], text.splitlines()[14].strip()
     ('@value_type: double-interval', '2 : [0.0, 0.25]')
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     boxes = Boxes.of(pdfa, check_relation(equivalence))
 
     def write(pdfa: PDFA, stream: BinaryIO) -> None:
@@ -174,7 +174,7 @@ class Claim:
             raise _nothing_known("distilled")
         if isinstance(automaton, Result):
             return _claim_of_run(automaton, equivalence)
-        pdfa = checked_pdfa(automaton, "automaton")
+        pdfa = check_pdfa(automaton, "automaton")
         if equivalence is None:
             raise InputError(
                 "bounds of a PDFA need equivalence=Quantization(kappa), the classes that models "

@@ -20,10 +20,10 @@ from pdfalearn.chains import (
     sums_by,
     visits_and_weights,
 )
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.languages import LanguageLike, language_dfa
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Floats
 
 # Lengths up to this one are counted one by one, before powers of the moves are tried.
@@ -82,7 +82,7 @@ class Length:
         >>> length(figure_1()).distribution(3)
         array([0.   , 0.5  , 0.25 , 0.125])
         """
-        most = checked_integer(most, "the greatest length", 0)
+        most = check_integer(most, "the greatest length", 0)
         moves, ends = _normalise_moves(self._flow), self._flow.leaving / self._flow.sums
         here, probabilities = self._flow.start, np.zeros(most + 1)
         for step in range(most + 1):
@@ -101,7 +101,7 @@ class Length:
         >>> length(figure_1()).quantile(0.9)
         4.0
         """
-        share = checked_number(share, "quantile", 0.0, 1.0)
+        share = check_number(share, "quantile", 0.0, 1.0)
         flow = self._flow
         if share == 0:  # the shortest word; infinite if no word ends
             ends, steps = np.where(flow.leaving > 0, 0.0, inf), np.ones(len(flow.sources))
@@ -141,7 +141,7 @@ def length(pdfa: PDFA) -> Length:
     >>> round(result.mean, 12), round(result.variance, 12), result.endless_mass
     (2.0, 2.0, 0.0)
     """
-    reached = Reached.of(checked_pdfa(pdfa, "pdfa"))
+    reached = Reached.of(check_pdfa(pdfa, "pdfa"))
     flow, mass = reached.flow, reached.endless_mass
     if flow.endless.any():
         return Length(inf, 0.0, mass, reached.endless_states, flow, np.empty(0))
@@ -253,7 +253,7 @@ def entropy(pdfa: PDFA) -> Entropy:
     >>> round(result.per_word, 6), round(result.per_symbol, 6)
     (1.386294, 0.462098)
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     by_state = np.asarray(entr(normalise_rows(pdfa.probabilities)).sum(axis=1))
     by_state.setflags(write=False)
     reached = Reached.of(pdfa)
@@ -281,7 +281,7 @@ def expected_visits(pdfa: PDFA) -> Visits:
     >>> result.states.round(6).tolist(), result.transitions.round(6).tolist()
     ([1.0, 2.0], [[1.0], [1.0]])
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     reached = Reached.of(pdfa)
     visits, _ = visits_and_weights(reached.flow)
     states = reached.by_state(np.where(reached.flow.components < 0, visits, inf))
@@ -315,6 +315,6 @@ def expected_count(pdfa: PDFA, language: LanguageLike) -> float:
     >>> round(expected_count(figure_1(), EndsWith("a")), 12)
     2.0
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     product = Product.of(pdfa, language_dfa(language, pdfa.alphabet))
     return float(product.flow.values(product.accepting.astype(np.float64))[0])

@@ -23,10 +23,10 @@ from pdfalearn.chains import (
     normalise_rows,
     walk_pairs,
 )
-from pdfalearn.checks import check_fits, checked_integer
+from pdfalearn.checks import check_fits, check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, HasLength, LanguageLike, intersection, language_dfa
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import reachable_part
 from pdfalearn.text import described
 from pdfalearn.typing import Flags, Floats
@@ -152,7 +152,7 @@ def probability(pdfa: PDFA, language: LanguageLike, given: LanguageLike | None =
     >>> probability(figure_1(), ["a"], given=HasLength(most=2))
     0.6666666666666666
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     dfa = language_dfa(language, pdfa.alphabet)
     if given is None:
         return _plain(pdfa, dfa)
@@ -262,7 +262,7 @@ def condition(pdfa: PDFA, language: LanguageLike) -> PDFA:
     >>> round(short.probability("a"), 12), round(short.probability("aa"), 12)
     (0.666666666667, 0.333333333333)
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     successes = check_successes(pdfa, language_dfa(language, pdfa.alphabet), language)
     check_fits(len(successes.product), len(pdfa.alphabet))
     return reachable_part(_weigh_transitions(successes))
@@ -332,7 +332,7 @@ def most_likely(
     >>> [("".join(one.word), one.probability) for one in most_likely(figure_1(), 3)]
     [('a', 0.5), ('aa', 0.25), ('aaa', 0.125)]
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     everything = HasLength() if language is None else language
     product = Product.of(pdfa, language_dfa(everything, pdfa.alphabet))
     return _find_words(product, product.successes, count)
@@ -361,15 +361,15 @@ def most_likely_prefixes(pdfa: PDFA, length: int, count: int | None = None) -> I
     >>> list(most_likely_prefixes(figure_1(), 2))
     [LikelyWord(word=('a', 'a'), probability=0.5, log_probability=-0.6931471805599453)]
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
-    length = checked_integer(length, "length", 0)
+    pdfa = check_pdfa(pdfa, "pdfa")
+    length = check_integer(length, "length", 0)
     product = Product.of(pdfa, language_dfa(HasLength(length, length), pdfa.alphabet))
     return _find_words(product, product.accepting.astype(np.float64), count)
 
 
 def _find_words(product: Product, ends: Floats, count: int | None) -> Iterator[LikelyWord]:
     """Search for the heaviest ways to an end, of which some have these weights."""
-    most = None if count is None else checked_integer(count, "count", 0)
+    most = None if count is None else check_integer(count, "count", 0)
     walk, alphabet = product.walk, product.pdfa.alphabet
     graph = WordGraph(walk.sources, walk.symbols, walk.successors, product.weights, ends)
     return (

@@ -15,7 +15,7 @@ from scipy.special import entr
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.chains import Side, minus_logs, normalise_rows
 from pdfalearn.io import encode_lines
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words, visited_states
 
@@ -106,7 +106,7 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
     >>> round(result.log_probability, 6), round(result.perplexity, 6)
     (-2.079442, 1.515717)
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     costs, names = minus_logs(Side(pdfa).rows), (pdfa.terminal, *pdfa.alphabet.symbols)
     count = symbols = impossible = positions = 0
     surprisal = 0.0
@@ -143,7 +143,7 @@ def surprisals(pdfa: PDFA, word: Word) -> Floats:
     >>> surprisals(figure_1(), "aa").round(3).tolist()
     [0.0, 0.693, 0.693]
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     values, _ = _surprisals(pdfa, minus_logs(Side(pdfa).rows), pdfa.alphabet.encode_words([word]))
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
@@ -193,7 +193,7 @@ class Monitor:
     """
 
     def __init__(self, pdfa: PDFA) -> None:
-        self._pdfa = checked_pdfa(pdfa, "pdfa")
+        self._pdfa = check_pdfa(pdfa, "pdfa")
         rows = normalise_rows(pdfa.probabilities)
         self._costs = minus_logs(rows)
         self._means = entr(rows).sum(axis=1)

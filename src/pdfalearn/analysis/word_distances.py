@@ -23,9 +23,9 @@ from pdfalearn.chains import (
     minus_logs,
     sums_by,
 )
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import over_union
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
 
@@ -88,8 +88,8 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
     >>> distances(figure_1(), figure_1()).hellinger
     0.0
     """
-    a, b = over_union(checked_pdfa(a, "a"), checked_pdfa(b, "b"))
-    most = checked_integer(most_pairs, "most_pairs", 1, 2**40)
+    a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
+    most = check_integer(most_pairs, "most_pairs", 1, 2**40)
     common, ending = Pairs.common(a, b, most), Pairs.ending(a, b, most)
     squared = min(1.0, _squared_hellinger(common, common.row_distances()))
     l2 = sqrt(max(0.0, _squared_l2(ending)))
@@ -238,9 +238,9 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     >>> result.prefixes[0].prefix, result.prefixes[0].symbol, round(result.prefixes[0].share, 6)
     (('a',), 'a', 0.646447)
     """
-    a, b = over_union(checked_pdfa(a, "a"), checked_pdfa(b, "b"))
-    count = checked_integer(count, "count", 0)
-    common = Pairs.common(a, b, checked_integer(most_pairs, "most_pairs", 1, 2**40))
+    a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
+    count = check_integer(count, "count", 0)
+    common = Pairs.common(a, b, check_integer(most_pairs, "most_pairs", 1, 2**40))
     row_distances = common.row_distances()
     squared = _squared_hellinger(common, row_distances)
     if squared == 0:

@@ -14,7 +14,7 @@ import click
 
 from pdfalearn.cli._output import print_aside
 from pdfalearn.errors import InputError, MissingExtraError
-from pdfalearn.text import escaped, shortened
+from pdfalearn.text import escaped, shorten
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -57,7 +57,7 @@ def exit_code_of(run: Callable[[], object]) -> int:
 
 def _report(message: str, code: int = BAD_INPUT) -> int:
     line = escaped(" ".join(message.strip("\n").split("\n")))
-    print_aside(f"error: {shortened(line, _LONGEST_MESSAGE)}")
+    print_aside(f"error: {shorten(line, _LONGEST_MESSAGE)}")
     return code
 
 

@@ -63,9 +63,9 @@ def _check_seconds(
     _context: click.Context, _option: click.Parameter, seconds: float | None
 ) -> float | None:
     """Refuse what a clock cannot wait for, such as nan and inf."""
-    from pdfalearn.checks import checked_number
+    from pdfalearn.checks import check_number
 
-    return None if seconds is None else checked_number(seconds, "--log-every", 0, _MOST_SECONDS)
+    return None if seconds is None else check_number(seconds, "--log-every", 0, _MOST_SECONDS)
 
 
 # The key is the name that commands read; the option is spelled the same, unless "flag" says how.

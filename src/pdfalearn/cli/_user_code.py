@@ -25,7 +25,7 @@ from pdfalearn.models import (
 )
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.text import shortened
+from pdfalearn.text import shorten
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -96,7 +96,7 @@ def _failure_text(error: BaseException) -> str:
         message = str(error).strip()
     except Exception:  # it is the user's class
         message = ""
-    text = ": ".join(filter(None, (type(error).__name__, shortened(message, _LONGEST_MESSAGE))))
+    text = ": ".join(filter(None, (type(error).__name__, shorten(message, _LONGEST_MESSAGE))))
     # The last line of the user's own code is named; one of an installed package if there is none.
     frames = [
         frame

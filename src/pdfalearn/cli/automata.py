@@ -12,7 +12,7 @@ from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import DEFAULT_KAPPA, option, output
 from pdfalearn.cli._output import Answer, facts, members_of
 from pdfalearn.cli._words import language_of
-from pdfalearn.text import short_word_text, shortened, symbol_text
+from pdfalearn.text import short_word_text, shorten, symbol_text
 
 
 @command(
@@ -94,7 +94,7 @@ def info(chosen: Chosen) -> Answer:
     members = {"file": chosen.pdfa, "alphabet": symbols, "terminal": terminal, **counts}
     shown = {
         "alphabet": short_word_text(symbols, joined=False, most=20),
-        "terminal": shortened(symbol_text(terminal), 80),
+        "terminal": shorten(symbol_text(terminal), 80),
         **{name.replace("_", " "): value for name, value in counts.items()},
         **({"largest correction": f"{more['largest_correction']:.2g}"} if more else {}),
     }

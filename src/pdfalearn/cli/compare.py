@@ -14,7 +14,7 @@ from pdfalearn.cli._options import MODEL, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import read_lines
 from pdfalearn.errors import InputError
-from pdfalearn.text import are_characters, short_word_text, shortened, symbol_text
+from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA
@@ -59,7 +59,7 @@ def compare(chosen: Chosen) -> Answer:
     places = _places(row, other, relation, len(symbols))
     cells = [
         (
-            shortened(symbol_text(symbols[i]), 40),
+            shorten(symbol_text(symbols[i]), 40),
             *("undefined" if one is None else str(float(one[i])) for one in (row, other)),
         )
         for i in places

@@ -16,7 +16,7 @@ from pdfalearn.cli._commands import LongRun, Output, check_files, command, inter
 from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.cli._words import read_corpus
-from pdfalearn.text import LABELS, count_text, shortened, symbol_text
+from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import Certificate, Result, Sweep
@@ -199,7 +199,7 @@ def _unresolved_text(result: Result) -> str:
     """Name some transitions that lead to the best match so far."""
     symbols = result.pdfa.alphabet.symbols
     named = [
-        f"{state} by {shortened(symbol_text(symbols[symbol]), 20)}"
+        f"{state} by {shorten(symbol_text(symbols[symbol]), 20)}"
         for state, symbol in result.unresolved[:_MOST_UNRESOLVED].tolist()
     ]
     count = len(result.unresolved)

@@ -13,7 +13,7 @@ from pdfalearn.cli._commands import command, group
 from pdfalearn.cli._options import option
 from pdfalearn.cli._output import Answer, Line, Table, Verbatim, json_text
 from pdfalearn.errors import DamagedStoreError, InputError
-from pdfalearn.text import shortened
+from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
@@ -53,7 +53,7 @@ def info(chosen: Chosen) -> Answer:
     ]
     rows = [
         (
-            shortened(model.key, 80),
+            shorten(model.key, 80),
             len(model.alphabet),
             model.answers,
             model.bytes,
@@ -149,7 +149,7 @@ def _choose_key(opened: AnswerStore, key: str | None) -> str | None:
     keys = [model.key for model in opened.models()]
     if key in keys or (key is None and len(keys) <= 1):
         return key or next(iter(keys), None)
-    known = shortened(", ".join(map(repr, keys)), 400) or "none"
+    known = shorten(", ".join(map(repr, keys)), 400) or "none"
     problem = "choose a model by --key" if key is None else f"there is no model {key!r}"
     raise InputError(f"{opened.path}: {problem}; there are {known}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.checks import checked_generator, checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number, make_generator
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats
 
@@ -22,7 +22,7 @@ def figure_1(epsilon: float = 0.0) -> PDFA:
     >>> figure_1().probability("aa"), figure_1(0.25).probability("aa")
     (0.25, 0.1875)
     """
-    epsilon = checked_number(epsilon, "epsilon", 0, 0.5)
+    epsilon = check_number(epsilon, "epsilon", 0, 0.5)
     return PDFA(
         alphabet="a",
         transitions=[[1], [1]],
@@ -100,7 +100,7 @@ def tomita(number: int) -> PDFA:
     >>> [len(tomita(number)) for number in range(1, 8)]
     [2, 3, 5, 4, 4, 3, 5]
     """
-    number = checked_integer(number, "Tomita grammar", 1, 7)
+    number = check_integer(number, "Tomita grammar", 1, 7)
     accepting, transitions = _TOMITA[number - 1]
     accepts, rejects = [0.05, 0.665, 0.285], [0.05, 0.285, 0.665]
     rows = [accepts if state in accepting else rejects for state in range(len(transitions))]
@@ -150,7 +150,7 @@ def chain(size: int, *, reset: bool = False) -> PDFA:
     >>> chain(3).transitions.tolist(), chain(2, reset=True).transitions.tolist()
     ([[1], [2], [2]], [[1, 0], [1, 0]])
     """
-    size = checked_integer(size, "size", 1)
+    size = check_integer(size, "size", 1)
     onwards = np.minimum(np.arange(1, size + 1), size - 1)
     transitions = np.column_stack((onwards, np.zeros_like(onwards)) if reset else (onwards,))
     return PDFA(
@@ -181,9 +181,9 @@ def combination_lock(size: int, symbols: int = 2, *, seed: int = 0) -> PDFA:
     >>> lock.transitions.tolist()
     [[0, 1], [0, 2], [2, 2]]
     """
-    size = checked_integer(size, "size", 1)
-    symbols = checked_integer(symbols, "symbols", 1)
-    secret = (checked_generator(seed).random(size - 1) * symbols).astype(np.intp)
+    size = check_integer(size, "size", 1)
+    symbols = check_integer(symbols, "symbols", 1)
+    secret = (make_generator(seed).random(size - 1) * symbols).astype(np.intp)
     transitions = np.zeros((size, symbols), dtype=np.int32)
     transitions[np.arange(size - 1), secret] = np.arange(1, size)
     transitions[-1] = size - 1

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.random import Generator
 
-from pdfalearn.checks import checked_generator, checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number, make_generator
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in, reachable_part
@@ -60,12 +60,12 @@ def random_pdfa(
     >>> random_pdfa(100, seed=1)
     PDFA(104 states, alphabet=('0', '1'), initial=0)
     """
-    size = checked_integer(size, "size", 1)
-    symbols = checked_integer(symbols, "symbols", 1)
+    size = check_integer(size, "size", 1)
+    symbols = check_integer(symbols, "symbols", 1)
     if distributions is not None:
-        distributions = checked_integer(distributions, "distributions", 1)
-    zero_probability = checked_number(zero_probability, "zero_probability", 0, 0.999999)
-    random = checked_generator(seed)
+        distributions = check_integer(distributions, "distributions", 1)
+    zero_probability = check_number(zero_probability, "zero_probability", 0, 0.999999)
+    random = make_generator(seed)
     for _ in range(_MOST_TRIES if exact_size else 1):
         transitions = _random_transitions(size, symbols, random)
         if exact_size and not undefined and len(transitions) != size:

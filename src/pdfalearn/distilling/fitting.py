@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.alphabet import Word, shortened
+from pdfalearn.alphabet import Word, shorten
 from pdfalearn.budgets import Budget
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa, take_states
 from pdfalearn.distilling.polishing import polish
@@ -23,7 +23,7 @@ from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError
 from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.samplers import Sampler
 from pdfalearn.words import visited_states
 
@@ -71,8 +71,8 @@ def refit(
     >>> refit(figure_1(), ["a", "a", "aa"]).probabilities.round(3).tolist()
     [[0.0, 1.0], [0.7, 0.3]]
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
-    seed = checked_integer(seed, "seed", 0)
+    pdfa = check_pdfa(pdfa, "pdfa")
+    seed = check_integer(seed, "seed", 0)
     if is_model := isinstance(source, PDFA | LanguageModel):
         evidence = _ask_evidence(pdfa, source, budget, sampler, seed)
     else:
@@ -104,8 +104,8 @@ def _ask_evidence(
     model = as_model(source)
     if model.alphabet != pdfa.alphabet:
         raise InputError(
-            f"the automaton is over {shortened(pdfa.alphabet.symbols)}, and the model over "
-            f"{shortened(model.alphabet.symbols)}: give them the same symbols in the same order"
+            f"the automaton is over {shorten(pdfa.alphabet.symbols)}, and the model over "
+            f"{shorten(model.alphabet.symbols)}: give them the same symbols in the same order"
         )
     check_budget(budget, model.cost, "draw any words")
     sampler = check_sampler(sampler, budget, model.cost)
@@ -128,7 +128,7 @@ def _count_evidence(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
     ends = visited_states(pdfa.table, pdfa.initial, batch)[batch.ends]
     if (ends < 0).any():
         codes = list(batch)[int((ends < 0).argmax())]
-        word = shortened(pdfa.alphabet.decode(codes))
+        word = shorten(pdfa.alphabet.decode(codes))
         raise InputError(f"the word {word} is undefined in the automaton; leave it out")
     count, width = len(batch.symbols) + 1, len(pdfa.alphabet) + 1
     is_first = np.zeros(count, dtype=bool)

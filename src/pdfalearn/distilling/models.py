@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from pdfalearn.budgets import Budget
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.estimates import HeldOut, make_frontier
 from pdfalearn.distilling.evidence import Evidence
@@ -127,7 +127,7 @@ def distill(
     (4, 4, 2)
     """
     asked = as_model(model)
-    seed, audit = checked_integer(seed, "seed", 0), checked_integer(audit, "audit", 0)
+    seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
     check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
@@ -154,7 +154,7 @@ def check_sizes(sizes: object) -> list[int]:
     """Return sizes as sorted integers; refuse anything else."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
-    given = [checked_integer(size, "a size", 1) for size in np.asarray(list(sizes), dtype=object)]
+    given = [check_integer(size, "a size", 1) for size in np.asarray(list(sizes), dtype=object)]
     if not given:
         raise InputError("sizes is empty; give at least one number of states")
     return sorted(set(given))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.budgets import Budget, BudgetReached
 from pdfalearn.distilling.evidence import Evidence, Table, make_dense
 from pdfalearn.errors import InputError, ModelError
@@ -209,7 +209,7 @@ def make_evidence(
     parents = numbers[observations.nodes.parents[nodes]]
     rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
     if rows.rest is not None and rows.rest.any():
-        word = shortened(observations.word(int(nodes[(rows.rest > 0).argmax()])))
+        word = shorten(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
             f"the model's answer to the word {word} does not list all that may follow, so it "
             "cannot be distilled; wrap the model in TopK"

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.special import xlogy
 
 from pdfalearn.chains import Pairs, normalise_rows, visits_and_weights
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.futures import (
     FEW,
     MOST_COMPARED,
@@ -24,7 +24,7 @@ from pdfalearn.distilling.futures import (
 from pdfalearn.equivalence import Exact, Quantization, quotient, state_classes
 from pdfalearn.errors import InputError
 from pdfalearn.metrics import directed_divergence
-from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_of_arrays
+from pdfalearn.pdfa import PDFA, check_pdfa, pdfa_of_arrays
 from pdfalearn.results import Simplified
 from pdfalearn.typing import Floats, Integers
 
@@ -104,14 +104,14 @@ def simplify(
     >>> [(one.states, round(one.divergence, 4)) for one in simplify(pdfa, states=[20, 5, 1])]
     [(20, 0.0041), (5, 0.0418), (1, 0.1524)]
     """
-    search = Search(checked_pdfa(pdfa, "pdfa"))
+    search = Search(check_pdfa(pdfa, "pdfa"))
     if (states is None) == (divergence is None):
         raise InputError("simplify needs either states or divergence; give one of the two")
     if divergence is not None:
-        return search.within(checked_number(divergence, "divergence", 0.0, inf))
+        return search.within(check_number(divergence, "divergence", 0.0, inf))
     if isinstance(states, Sequence | np.ndarray) and not isinstance(states, str):
-        return search.curve([checked_integer(size, "states", 1) for size in states])
-    return search.curve([checked_integer(states, "states", 1)])[0]
+        return search.curve([check_integer(size, "states", 1) for size in states])
+    return search.curve([check_integer(states, "states", 1)])[0]
 
 
 class Search:

@@ -12,7 +12,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.arrays import UnionFind, spelled
 from pdfalearn.equivalence.relations import Relation, Tolerance, check_equivalence
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA, States, checked_pdfa
+from pdfalearn.pdfa import PDFA, States, check_pdfa
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -185,7 +185,7 @@ def distinguish(
     >>> distinguish(pdfa, pdfa, equivalence=Exact(), states=(0, 1)) is None
     True
     """
-    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
+    first, second = over_union(check_pdfa(first, "first"), check_pdfa(second, "second"))
     if states is not None and not (isinstance(states, tuple) and len(states) == 2):
         raise InputError(f"states {states!r} is not a pair: a state of each automaton")
     left, right = (first.initial, second.initial) if states is None else states

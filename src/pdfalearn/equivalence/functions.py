@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 
 from pdfalearn.equivalence.differences import over_union
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 
 # Weights count as equal when their logarithms differ by no more than this.
 _LOG_TOLERANCE = 1e-9
@@ -39,7 +39,7 @@ def same_function(first: PDFA, second: PDFA) -> bool:
     >>> same_function(*figure_2())
     True
     """
-    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
+    first, second = over_union(check_pdfa(first, "first"), check_pdfa(second, "second"))
     if first is second:
         return True
     # Both side by side. Where a transition is undefined its symbol has no weight to pass on.

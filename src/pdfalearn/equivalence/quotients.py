@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import reachable_part, renumber_states
 from pdfalearn.typing import Integers
 
@@ -151,7 +151,7 @@ class _Hopcroft:
 
 def state_classes(pdfa: PDFA, *, equivalence: Equivalence) -> NDArray[np.int64]:
     """Number the classes of all states, reached or not: equal numbers iff they are equivalent."""
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     classes = check_equivalence(equivalence).classes(pdfa.probabilities)
     transitions = pdfa.transitions
     undefined = transitions < 0

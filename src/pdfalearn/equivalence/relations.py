@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.equivalence.sparse import SparseKeys as SparseKeys
 from pdfalearn.equivalence.sparse import different_keys, keys_by_tables, pieces_of, without_zeros
 from pdfalearn.equivalence.tolerance import Tolerance as Tolerance
@@ -128,7 +128,7 @@ class Quantization(Equivalence):
     kappa: int
 
     def __post_init__(self) -> None:
-        kappa = checked_integer(self.kappa, "kappa", 1, _LARGEST_KAPPA)
+        kappa = check_integer(self.kappa, "kappa", 1, _LARGEST_KAPPA)
         object.__setattr__(self, "kappa", kappa)
 
     def intervals(self, values: ArrayLike) -> NDArray[np.int64]:
@@ -213,7 +213,7 @@ class Rounded(Equivalence):
 
     def __post_init__(self) -> None:
         check_equivalence(self.equivalence)
-        object.__setattr__(self, "decimals", checked_integer(self.decimals, "decimals", 1, 15))
+        object.__setattr__(self, "decimals", check_integer(self.decimals, "decimals", 1, 15))
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Return the other equivalence's keys of the rounded rows."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.checks import checked_number
+from pdfalearn.checks import check_number
 from pdfalearn.row_checks import check_decided
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Flags, Floats, Integers
@@ -38,7 +38,7 @@ class Tolerance:
     """The largest difference of two floats: |x - y| ≤ t + 2⁻⁴⁹ decides as decimals would."""
 
     def __post_init__(self) -> None:
-        tolerance = checked_number(self.tolerance, "tolerance", 0, 1)
+        tolerance = check_number(self.tolerance, "tolerance", 0, 1)
         object.__setattr__(self, "tolerance", tolerance)
         object.__setattr__(self, "limit", tolerance + 2.0**-49)
 

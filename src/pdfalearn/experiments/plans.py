@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdfalearn import __version__
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import FileFormatError, InputError
@@ -69,7 +69,7 @@ class Experiment:
         Setting(nominal_states=300, alphabet_size=2, distributions=None, kappa=20, tolerance=0.05)
         """
         chosen = self.values if values is None else values
-        given = [checked_integer(value, self.axis, 1) for value in chosen]
+        given = [check_integer(value, self.axis, 1) for value in chosen]
         if not given or len(set(given)) < len(given):
             raise InputError(f"{self.axis} {given} have to be one or more different values")
         common = Setting(self.states, 2, distributions=None, kappa=1000, tolerance=0.0)
@@ -209,7 +209,7 @@ def plan_experiment(
 
     Targets are read from a folder, or are those that were given earlier, or else are drawn.
     """
-    checked_integer(seed, "seed", 0)
+    check_integer(seed, "seed", 0)
     if scale not in SCALES:
         raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
     chosen = experiment.learners if learners is None else tuple(learners)
@@ -232,7 +232,7 @@ def plan_experiment(
         names = [f"{family}-{index}" for index in range(count)]
         if given is not None:
             names = [name for name in given if name.startswith(f"{family}-")]
-        # Seeds come from the place in the experiments; κ is no part of it.
+        # Seeds come from the place in the experiments; κ does not count.
         sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
         for index, name in enumerate(names):
             place = np.random.SeedSequence([seed, experiment.number, *sizes, index])

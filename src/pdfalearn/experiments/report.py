@@ -250,7 +250,7 @@ def _cost_table(
         mark = "†" if any(run.is_disturbed for run in group) else ""
         row = [f"{value:,}", STYLES[learner].label, _show_range(run.target_states for run in group)]
         row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
-        sources = {OURS: group, AUTHORS: theirs}
+        sources: dict[str, Sequence[AnyRun]] = {OURS: group, AUTHORS: theirs}
         row += [_show_median(sources[source], quantity) for _, quantity, source in costs]
         rows.append([*row, _show_range(run.states for run in group)])
     return header, rows

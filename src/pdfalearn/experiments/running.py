@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.experiments.plans import (
@@ -87,7 +87,7 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
     elif jobs is None:
         yield Workers(in_process, None, in_flight=1)
     else:
-        count = checked_integer(jobs, "jobs", 1)
+        count = check_integer(jobs, "jobs", 1)
         name = one_process if count == 1 else f"{count} processes"
         # Spawned, as everywhere but on Linux: a fork would take the locks of other threads along.
         # Interrupts end them without a message; the process that started them reports it.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.text import described, shortened
+from pdfalearn.text import described, shorten
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def read_named(
             return reader(stream)
         except InputError as error:
             raise FileFormatError(
-                f"{show_name(name)}: {shortened(str(error), LONGEST_MESSAGE)}"
+                f"{show_name(name)}: {shorten(str(error), LONGEST_MESSAGE)}"
             ) from error
         except MemoryError as error:
             raise FileFormatError(f"{show_name(name)}: needs more memory than there is") from error

@@ -17,7 +17,7 @@ from pdfalearn.files import check_name
 from pdfalearn.io._lines import read_bytes
 from pdfalearn.io.pdfa_files import can_be_in_file, read_json, write_json
 from pdfalearn.pdfa import PDFA
-from pdfalearn.text import escaped, shortened
+from pdfalearn.text import escaped, shorten
 
 MOST_ITEMS = 8
 """Lists of symbols or numbers are cut after this many."""
@@ -43,7 +43,7 @@ def short_symbol_label(symbol: Symbol) -> str:
     >>> short_symbol_label("a" * 1000), short_symbol_label("a,b")
     ('aaaaaaaaaaaaaaa...aaaaaaaaaaaaaaa', "'a,b'")
     """
-    text = shortened(str(symbol), MOST_CHARACTERS)
+    text = shorten(str(symbol), MOST_CHARACTERS)
     plain = text.isprintable() and text.strip() == text and text and not set(text) & set(",/")
     return (text if plain else repr(text)).translate(_ESCAPES)
 

@@ -18,7 +18,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.arrays import IntMap
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
-from pdfalearn.text import are_characters, escaped, shortened, symbol_text
+from pdfalearn.text import are_characters, escaped, shorten, symbol_text
 from pdfalearn.typing import Bytes, Integers
 from pdfalearn.words import Words
 
@@ -110,7 +110,7 @@ class WordNotation:
             try:
                 codes.append(self.codes(line.removesuffix("\n")))
             except KeyError as error:
-                symbol = shortened(str(error.args[0]), _LONGEST_SYMBOL)
+                symbol = shorten(str(error.args[0]), _LONGEST_SYMBOL)
                 raise FileFormatError(
                     f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
                 ) from error

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word, shortened
+from pdfalearn.alphabet import Alphabet, Symbol, Word, shorten
 from pdfalearn.arrays import reaching
-from pdfalearn.checks import checked_integer, checked_transitions
+from pdfalearn.checks import check_integer, check_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.reachability import reachable_in
@@ -65,9 +65,9 @@ class DFA(Frozen):
         ends.setflags(write=False)
         _check_length(transitions, ends)
         no_probability = np.broadcast_to(0.0, (len(ends), len(alphabet) + 1))
-        table = checked_transitions(transitions, no_probability, alphabet)
+        table = check_transitions(transitions, no_probability, alphabet)
         self.__dict__.update(alphabet=alphabet, transitions=table[:-1], accepting=ends, table=table)
-        self.__dict__["initial"] = checked_integer(initial, "initial state", 0, len(self) - 1)
+        self.__dict__["initial"] = check_integer(initial, "initial state", 0, len(self) - 1)
 
     def __reduce__(self) -> tuple[object, ...]:
         names = ("alphabet", "transitions", "accepting", "initial")
@@ -115,7 +115,7 @@ def over_alphabet(dfa: DFA, alphabet: Alphabet, name: str, owner: str) -> DFA:
         if symbol not in alphabet:
             raise InputError(
                 f"symbol {symbol!r} of the {name} is not one of the {owner}'s: "
-                f"{shortened(alphabet.symbols)}"
+                f"{shorten(alphabet.symbols)}"
             )
     transitions = np.full((len(dfa), len(alphabet)), -1)
     transitions[:, [alphabet.index(symbol) for symbol in dfa.alphabet]] = dfa.transitions

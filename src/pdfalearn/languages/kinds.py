@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, Word, shortened
+from pdfalearn.alphabet import Alphabet, Word, shorten
 from pdfalearn.chains import walk_pairs
-from pdfalearn.checks import check_tables_fit, checked_integer
+from pdfalearn.checks import check_integer, check_tables_fit
 from pdfalearn.errors import InputError
 from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa
 from pdfalearn.languages.regex import regex_dfa
@@ -117,10 +117,10 @@ class HasLength(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return a chain of states that counts."""
-        least = checked_integer(self.least, "the least length", 0)
+        least = check_integer(self.least, "the least length", 0)
         size = least
         if self.most is not None:
-            size = checked_integer(self.most, "the greatest length", least)
+            size = check_integer(self.most, "the greatest length", least)
         check_tables_fit(
             np.dtype(np.int64).itemsize * (size + 1) * len(alphabet),
             f"the {size + 1:,} states that count to {size:,} and {len(alphabet):,} symbols",
@@ -170,7 +170,7 @@ def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
     if useful is None:
         raise InputError(
             f"the language {described(language)} is empty: it has no word of the symbols "
-            f"{shortened(alphabet.symbols)}"
+            f"{shorten(alphabet.symbols)}"
         )
     return useful
 

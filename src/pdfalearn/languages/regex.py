@@ -19,7 +19,7 @@ from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_tables_fit
 from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.languages.dfa import DFA
-from pdfalearn.text import shortened
+from pdfalearn.text import shorten
 
 # What has to be told apart where interegular reads something else than Python does.
 _PARTS = re.compile(
@@ -65,7 +65,7 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     states = len(tables.accepting)
     check_tables_fit(
         np.dtype(np.int32).itemsize * states * len(alphabet),
-        f"the {states:,} states of {shortened(repr(pattern), 200)} and {len(alphabet):,} symbols",
+        f"the {states:,} states of {shorten(repr(pattern), 200)} and {len(alphabet):,} symbols",
         "use a simpler regular expression or fewer symbols",
     )
     transitions = np.empty((states, len(texts)), dtype=np.int32)
@@ -107,7 +107,7 @@ def _tables(pattern: str, characters: set[str]) -> _Tables:
         raise InputError(_complaint(pattern, "nested too deeply", None)) from error
     except _TooLargeError as error:
         raise InputError(
-            f"the regular expression {shortened(repr(pattern), 200)} is too large: "
+            f"the regular expression {shorten(repr(pattern), 200)} is too large: "
             f"{error}; use smaller repetitions, or a DFA of your own"
         ) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import (
@@ -74,7 +74,7 @@ class LPStar(TableLearner):
                 return
             wrong = self._are_wrong(counterexamples, ends)
             if wrong[first]:
-                word = shortened(self.observations.word(int(ends[first])))
+                word = shorten(self.observations.word(int(ends[first])))
                 raise LearningError(
                     f"{self.name} goes round in circles: its table is closed and consistent, but "
                     f"the hypothesis stays wrong after the word {word}, as similarity within "

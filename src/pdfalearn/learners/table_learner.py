@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown, numbered_rows
 from pdfalearn.equivalence import check_tolerance
 from pdfalearn.errors import InputError, OracleError
@@ -250,7 +250,7 @@ class TableLearner(ABC):
         ends = self.observations.path(words)[words.ends]
         wrong = self._are_wrong(words, ends)
         if not wrong.all():
-            word = shortened(self.observations.word(int(ends[wrong.argmin()])))
+            word = shorten(self.observations.word(int(ends[wrong.argmin()])))
             raise OracleError(f"the word {word} is not a counterexample to the hypothesis")
         return ends
 

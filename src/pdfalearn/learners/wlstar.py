@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
 from pdfalearn.learners.table_learner import TableLearner
@@ -75,9 +75,9 @@ class WLStar(TableLearner):
         self._max_suffixes = _check_limit(max_suffixes, "max_suffixes")
         self._max_states = _check_limit(max_states, "max_states")
         seconds = np.inf if max_seconds is None else max_seconds
-        self._max_seconds = checked_number(seconds, "max_seconds", 0, np.inf)
-        self._prefix_threshold = checked_number(prefix_threshold, "prefix_threshold", 0, 1)
-        self._suffix_threshold = checked_number(suffix_threshold, "suffix_threshold", 0, 1)
+        self._max_seconds = check_number(seconds, "max_seconds", 0, np.inf)
+        self._prefix_threshold = check_number(prefix_threshold, "prefix_threshold", 0, 1)
+        self._suffix_threshold = check_number(suffix_threshold, "suffix_threshold", 0, 1)
         self._begun = time.monotonic()
         # P, as places in the table.
         self._p = np.empty(0, dtype=np.int64)
@@ -230,4 +230,4 @@ class WLStar(TableLearner):
 
 
 def _check_limit(limit: int | None, name: str) -> float:
-    return np.inf if limit is None else checked_integer(limit, name, 1)
+    return np.inf if limit is None else check_integer(limit, name, 1)

@@ -9,7 +9,7 @@ from functools import partial
 
 import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.displays import LearningLine, Wanted, show_progress
 from pdfalearn.equivalence import (
     Quantization,
@@ -148,7 +148,7 @@ def learn(
     exact: equivalent to the target
     """
     maker = _maker(learner, equivalence)
-    audit, seed = checked_integer(audit, "audit", 0), checked_integer(seed, "seed", 0)
+    audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
         oracle = default_oracle(model, equivalence, seed)

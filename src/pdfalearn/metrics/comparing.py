@@ -11,9 +11,9 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import Differences, Distances, differences, distances
 from pdfalearn.chains import Pairs, sums_by, visits_and_weights
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import DirectedDivergence, Divergence
 from pdfalearn.text import are_characters, format_table, short_word_text, symbol_text
 
@@ -56,13 +56,13 @@ def divergence(a: PDFA, b: PDFA) -> Divergence:
     >>> result.forward.by_state.sum() == result.forward.per_symbol
     np.True_
     """
-    a, b = checked_pdfa(a, "a"), checked_pdfa(b, "b")
+    a, b = check_pdfa(a, "a"), check_pdfa(b, "b")
     return Divergence(forward=directed_divergence(a, b), backward=directed_divergence(b, a))
 
 
 def directed_divergence(first: PDFA, second: PDFA) -> DirectedDivergence:
     """Compute one direction only: KL(first ‖ second)."""
-    first, second = over_union(checked_pdfa(first, "first"), checked_pdfa(second, "second"))
+    first, second = over_union(check_pdfa(first, "first"), check_pdfa(second, "second"))
     pairs = Pairs.visited(first, second)
     values = pairs.row_divergences()
     visits, weights = visits_and_weights(pairs.flow)
@@ -200,5 +200,5 @@ def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10)
     a after a                       0.5  0.25
     a after aa                      0.5  0.25
     """
-    a, b = over_union(checked_pdfa(a, "a"), checked_pdfa(b, "b"))
-    return Comparison(a, b, check_relation(equivalence), checked_integer(count, "count", 0))
+    a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
+    return Comparison(a, b, check_relation(equivalence), check_integer(count, "count", 0))

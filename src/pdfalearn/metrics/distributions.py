@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
-from pdfalearn.checks import checked_integer, row_fault, wrong_rows
+from pdfalearn.checks import check_integer, row_fault, wrong_rows
 from pdfalearn.equivalence import Equivalence, Tolerance, check_relation, different_rows
 from pdfalearn.errors import InputError
 from pdfalearn.results import Agreement
@@ -115,7 +115,7 @@ def _ndcg(k: int | None) -> _Measure:
 
 def check_places(k: int | None, symbols: int) -> int:
     """Return the k of NDCG@k: half the symbols, rounded up, if it is not given."""
-    return (symbols + 1) // 2 if k is None else checked_integer(k, "k", 1, symbols + 1)
+    return (symbols + 1) // 2 if k is None else check_integer(k, "k", 1, symbols + 1)
 
 
 def _gains(rows: Floats, others: Floats) -> Floats:

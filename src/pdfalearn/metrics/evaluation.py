@@ -8,17 +8,17 @@ from contextlib import closing, contextmanager
 import numpy as np
 from scipy.special import xlogy
 
-from pdfalearn.alphabet import Word, shortened
+from pdfalearn.alphabet import Word, shorten
 from pdfalearn.arrays import IntMap
 from pdfalearn.chains import Pairs, minus_logs
-from pdfalearn.checks import checked_generator, checked_integer
+from pdfalearn.checks import check_integer, make_generator
 from pdfalearn.equivalence import Equivalence, Tolerance, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.comparing import EXACT
 from pdfalearn.metrics.distributions import average_figures, check_places, figures_of
 from pdfalearn.models import AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import Evaluation
 from pdfalearn.samplers import model_words
 from pdfalearn.typing import Codes, Floats, Integers
@@ -32,7 +32,7 @@ _PART = 2**15
 
 @contextmanager
 def _open(model: PDFA | LanguageModel) -> Iterator[PDFA | ObservationTree]:
-    """Open a model: a PDFA as it is, any other by a tree that asks, checks and keeps answers."""
+    """Return a PDFA as it is; for another model a tree that asks it and keeps answers."""
     if type(model) is AutomatonModel:  # a class of its own may answer otherwise
         model = model.pdfa
     if isinstance(model, PDFA):
@@ -167,9 +167,9 @@ def evaluate(
     places, cut = check_places(k, len(codes)), 0
     with _open(target) as asked:
         if words is None:
-            most = checked_integer(max_length, "max_length", 0)
-            count = checked_integer(count, "count", 1)
-            batch = _draw_words(asked, count, most, checked_generator(seed))
+            most = check_integer(max_length, "max_length", 0)
+            count = check_integer(count, "count", 1)
+            batch = _draw_words(asked, count, most, make_generator(seed))
             cut = int((batch.lengths == most).sum())
         else:
             batch = target.alphabet.encode_words(words)
@@ -246,14 +246,14 @@ def evaluate_exactly(
     >>> result.mean_length, result.over_prefixes.l1, result.over_words.l1
     (2.0, 0.3333333333333333, 0.5)
     """
-    target, candidate = checked_pdfa(target, "target"), checked_pdfa(candidate, "candidate")
+    target, candidate = check_pdfa(target, "target"), check_pdfa(candidate, "candidate")
     places = check_places(k, len(target.alphabet))
     target.alphabet.positions_in(candidate.alphabet)  # refuses other symbols
     target, candidate = over_union(target, candidate)
     pairs = Pairs.visited(target, candidate)
     flow = pairs.flow
     if flow.endless.any():
-        word = shortened(target.alphabet.decode(pairs.word(int(flow.endless.argmax()))))
+        word = shorten(target.alphabet.decode(pairs.word(int(flow.endless.argmax()))))
         raise InputError(
             f"after the word {word} the target never ends; draw words of a maximal length instead"
         )

@@ -18,7 +18,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._networks import module_hash
 from pdfalearn.models._token_tree import Pass
 from pdfalearn.models.opened import error_text
-from pdfalearn.text import described, shortened
+from pdfalearn.text import described, shorten
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -214,7 +214,7 @@ def load_model(folder: Path, precision: object, device: str | None) -> PreTraine
         raise InputError(f"{folder} holds no causal language model: {explain(error)}") from error
     if missing := ", ".join(sorted(found["missing_keys"])):
         raise InputError(
-            f"the weights in {folder} lack {shortened(missing, 200)}, which would be random each "
+            f"the weights in {folder} lack {shorten(missing, 200)}, which would be random each "
             "time; save the whole model there"
         )
     try:
@@ -239,4 +239,4 @@ def _no_progress_bar() -> Iterator[None]:
 
 def explain(error: Exception) -> str:
     """Write an error of somebody else's code in one line that is not too long."""
-    return shortened(error_text(error), 300)
+    return shorten(error_text(error), 300)

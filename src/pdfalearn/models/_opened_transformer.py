@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import CausalModel, Limit
@@ -143,7 +143,7 @@ class OpenedTransformer(LanguageModel):
         if too_long.any():
             word = self.alphabet.decode(batch.spell(int(ids[too_long.argmax()])))
             raise ModelError(
-                f"the word {shortened(word)} is too long: {self._way.limit}, and "
+                f"the word {shorten(word)} is too long: {self._way.limit}, and "
                 f"{len(self._prompt)} of the prompt stand before it; bound the words' lengths, or "
                 "shorten the prompt"
             )

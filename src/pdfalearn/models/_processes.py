@@ -18,7 +18,7 @@ from typing import IO, TypeVar, cast
 
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.row_checks import BadRowError
-from pdfalearn.text import escaped, shortened
+from pdfalearn.text import escaped, shorten
 
 Answer = TypeVar("Answer")
 
@@ -42,7 +42,7 @@ def excerpt(text: bytes | bytearray) -> str:
     "'Loading the model\\n10 %'"
     """
     ends = text if len(text) <= 400 else text[:200] + b"..." + text[-200:]
-    return f"'{shortened(escaped(ends.decode('utf-8', 'replace').strip()), 120)}'"
+    return f"'{shorten(escaped(ends.decode('utf-8', 'replace').strip()), 120)}'"
 
 
 class Process:
@@ -219,7 +219,7 @@ class Program:
         return Program, (self.command, self._timeout, self._tries)
 
     def __str__(self) -> str:
-        return shortened(escaped(shlex.join(self.command)), 200)
+        return shorten(escaped(shlex.join(self.command)), 200)
 
     def ask(self, line: bytes, most: int, read: Callable[[bytes], Answer]) -> Answer:
         """Write a line, and return what ``read`` makes of the line that answers it.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
 from pdfalearn.models.spelling import Spelling, Texts
@@ -81,7 +81,7 @@ class Tokens:
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
         if any(isinstance(token, Mapping) for token in tokens):
             raise InputError("the prompt is a list of messages; give chat=True with it")
-        checked = [checked_integer(token, "token of the prompt", 0) for token in tokens]
+        checked = [check_integer(token, "token of the prompt", 0) for token in tokens]
         checked = checked or self._first()
         self._check_known(checked, "the prompt")
         return tuple(checked)

@@ -18,7 +18,7 @@ from pkgutil import resolve_name
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
@@ -341,7 +341,7 @@ class Copies:
         self._deaths = 0
 
     def _make_loss_error(self, batch: Batch, worker: Worker, lost: LostError) -> ModelError:
-        first = shortened(self.members["alphabet"].decode(batch.word(0)))
+        first = shorten(self.members["alphabet"].decode(batch.word(0)))
         return ModelError(
             f"{_MOST_LOSSES} copies were lost with the same {batch.count} words, the first of them "
             f"{first}, the last time {worker.name} ({lost}): what ends the model there?"

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pdfalearn.alphabet import Alphabet, Symbol, shortened
+from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import EVERY_WORD, LanguageModel, QueryCost, attach_answers
@@ -147,14 +147,14 @@ class FunctionOfWords(FunctionModel):
 def _read_row(given: object, word: Word, columns: dict[Symbol, int]) -> list[float]:
     if not isinstance(given, Mapping):
         raise ModelError(
-            f"after the word {shortened(word)} the function returned {described(given)}, not a "
+            f"after the word {shorten(word)} the function returned {described(given)}, not a "
             "dictionary of symbols and probabilities"
         )
     row = [0.0] * len(columns)
     for symbol, probability in given.items():
         if symbol not in columns:
             raise ModelError(
-                f"after the word {shortened(word)} the function names {symbol!r}, which is neither "
+                f"after the word {shorten(word)} the function names {symbol!r}, which is neither "
                 f"a symbol of the alphabet nor the terminal {next(iter(columns))!r}"
             )
         row[columns[symbol]] = _read_number(probability, symbol, word)
@@ -168,6 +168,6 @@ def _read_number(probability: object, symbol: Symbol, word: Word) -> float:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ModelError(
-        f"after the word {shortened(word)} the function gives {symbol!r} the probability "
+        f"after the word {shorten(word)} the function gives {symbol!r} the probability "
         f"{described(probability)}, which is not a number"
     )

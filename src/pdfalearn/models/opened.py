@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Batch, number_words
 from pdfalearn.models.protocol import LanguageModel, QueryCost, attach_answers, attached_answers
@@ -132,7 +132,7 @@ class OpenedModel(CheckedModel):
         except BadRowError as error:
             word_id = int(batch.wanted_ids[error.place]) if batch.count else 0
             word = self.alphabet.decode(batch.spell(word_id))
-            named = BadAnswerError(shortened(word), str(error), word_id)
+            named = BadAnswerError(shorten(word), str(error), word_id)
             self._attach_right(named, batch.wanted_ids, given, batch)
             raise named from error
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.alphabet import shorten
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.copies import Copies, Outcomes, Request
@@ -81,9 +81,9 @@ class Replicas(LanguageModel):
                 "'module:function'"
             )
         if count is not None:
-            count = checked_integer(count, "count", 1, 4096)
+            count = check_integer(count, "count", 1, 4096)
         if timeout is not None:
-            timeout = checked_number(timeout, "timeout", 1e-3, 1e9)
+            timeout = check_number(timeout, "timeout", 1e-3, 1e9)
         self.copies: Copies
         if scheduler is not None:
             self.copies = ClusterCopies(make_model, count, scheduler, timeout)
@@ -220,7 +220,7 @@ def _format_answer(outcome: Rows | Exception) -> str:
         return error_text(outcome)
     if outcome.undefined is not None and outcome.undefined[0]:
         return "undefined"
-    return shortened(outcome.to_dense()[0].round(9).tolist())
+    return shorten(outcome.to_dense()[0].round(9).tolist())
 
 
 def part_count(costs: Floats, cost: QueryCost, copies: int) -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.alphabet import Alphabet, Symbol, shorten
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.models._processes import FaultError, Program, excerpt
 from pdfalearn.models.batch import Batch
@@ -80,9 +80,9 @@ class ProgramModel(LanguageModel):
         tries: int = 3,
         batch: int = 1024,
     ) -> None:
-        timeout = checked_number(timeout, "timeout", 0.001, _DAY)
-        tries = checked_integer(tries, "tries", 1)
-        batch = checked_integer(batch, "batch", 1)
+        timeout = check_number(timeout, "timeout", 0.001, _DAY)
+        tries = check_integer(tries, "tries", 1)
+        batch = check_integer(batch, "batch", 1)
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         _check_texts(alphabet)
@@ -132,7 +132,7 @@ class ProgramModel(LanguageModel):
             return self._program.ask(line, most, lambda answer: parse_rows(answer, count, width))
         except BadRowError as error:
             (codes,) = words.part(error.place, error.place + 1)
-            word = shortened(self.alphabet.decode(codes))
+            word = shorten(self.alphabet.decode(codes))
             raise BadAnswerError(word, str(error), int(ids[error.place])) from error
 
 

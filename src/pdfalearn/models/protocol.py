@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import checked_number
+from pdfalearn.checks import check_number
 from pdfalearn.models.batch import Batch
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Integers
@@ -50,7 +50,7 @@ class QueryCost:
 
     def __post_init__(self) -> None:
         for name, given in vars(self).items():
-            object.__setattr__(self, name, checked_number(given, f"cost of a {name}", 0, 1e15))
+            object.__setattr__(self, name, check_number(given, f"cost of a {name}", 0, 1e15))
         object.__setattr__(self, "is_free", not any(vars(self).values()))
 
     def total(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._networks import (
@@ -129,7 +129,7 @@ class RecurrentModel(LanguageModel):
         self.cost = cost
         self._network = network
         self._module = module_of(network)
-        self._memory = checked_integer(memory, "memory", 1, 2**62)
+        self._memory = check_integer(memory, "memory", 1, 2**62)
         self.open()  # refuses a network that cannot be asked
 
     @classmethod

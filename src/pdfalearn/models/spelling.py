@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.rows import Rows
@@ -298,7 +298,7 @@ def _encode_text(text: str, encode: Callable[[str], Sequence[int]], unknown: int
 def _check_path(symbol: Symbol, path: Sequence[int]) -> Path:
     if isinstance(path, str) or not hasattr(path, "__len__") or not len(path):
         raise InputError(f"symbol {symbol!r} has {path!r} as its tokens; give it one or more ids")
-    return tuple(checked_integer(token, f"token of symbol {symbol!r}", 0) for token in path)
+    return tuple(check_integer(token, f"token of symbol {symbol!r}", 0) for token in path)
 
 
 def _check_beginnings(tokens: Sequence[Path], alphabet: Alphabet) -> None:
@@ -321,7 +321,7 @@ def _check_ends(ends: object, trie: TokenTrie, alphabet: Alphabet) -> Ends:
         return "rest"
     if isinstance(ends, str) or not isinstance(ends, Sequence) or not len(ends):
         raise InputError(f"ends are {ends!r}: give the tokens that end a word, or 'rest'")
-    checked = tuple(checked_integer(token, "end token", 0) for token in ends)
+    checked = tuple(check_integer(token, "end token", 0) for token in ends)
     if len(set(checked)) < len(checked):
         raise InputError(f"ends {list(checked)} hold a token twice; leave one out")
     begun = set(checked).intersection(trie.tokens[0].tolist())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._causal_models import CausalModel, check_folder, find_folder, load_model
@@ -120,8 +120,8 @@ class TransformerModel(LanguageModel):
         self.prompt = tokens.prompt(prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
         self.full_support = outside is None
-        memory = checked_integer(memory, "memory", 1, 2**62)
-        batch = checked_integer(batch, "batch", 1)
+        memory = check_integer(memory, "memory", 1, 2**62)
+        batch = check_integer(batch, "batch", 1)
         self._model.check_ready()
         self._setup = Setup(self._model, self.spelling, self.prompt, memory, batch)
         self._way, why = Trial(self._setup).best_way()

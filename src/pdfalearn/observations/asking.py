@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import firsts
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.errors import ModelError
@@ -268,7 +268,7 @@ class Asker:
             else:
                 numbers = answers.add(rows)
         except UndecidedError as error:
-            word = shortened(self._model.alphabet.decode(table.word(int(nodes[error.place]))))
+            word = shorten(self._model.alphabet.decode(table.word(int(nodes[error.place]))))
             raise ModelError(f"the {whose} answer to the word {word}: {error}") from error
         table.rows[nodes] = numbers
         table.classes[nodes] = answers.classes[numbers]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pdfalearn.alphabet import shortened
+from pdfalearn.alphabet import shorten
 from pdfalearn.equivalence import Relation, different_rows
 from pdfalearn.errors import ModelError
 from pdfalearn.models import (
@@ -69,11 +69,9 @@ class UnsteadyModelError(ModelError):
         difference: float,
         more: str = "",
     ) -> None:
-        first, then = (
-            text if isinstance(text, str) else shortened(text) for text in (before, again)
-        )
+        first, then = (text if isinstance(text, str) else shorten(text) for text in (before, again))
         super().__init__(
-            f"the model answers differently the second time to the word {shortened(word)}: "
+            f"the model answers differently the second time to the word {shorten(word)}: "
             f"{first}, then {then}; {_REMEDY}{more}"
         )
         self.word = word

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, WordTree, shortened
+from pdfalearn.alphabet import Alphabet, WordTree, shorten
 from pdfalearn.budgets import Budget
 from pdfalearn.equivalence import Relation, checked_keys
 from pdfalearn.errors import ModelError
@@ -185,7 +185,7 @@ class ObservationTree:
         defined = nodes[is_defined]
         rows = self.answers.rows(self.nodes.rows[defined].astype(np.int64))
         if rows.rest is not None and rows.rest.any():
-            word = shortened(self.word(int(defined[int((rows.rest > 0).argmax())])))
+            word = shorten(self.word(int(defined[int((rows.rest > 0).argmax())])))
             raise ModelError(
                 f"the model's answer to the word {word} leaves open how a part of the probability "
                 "is spread, and here all of it is needed; wrap the model in TopK"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import ModelError
 from pdfalearn.observations.answers import Answers
 from pdfalearn.observations.nodes import UNDEFINED, UNKNOWN, Nodes, NodeTable
@@ -120,4 +120,4 @@ class UndefinedWords:
             )
 
     def _word(self, node: int) -> str:
-        return shortened(self._alphabet.decode(self._nodes.word(node)))
+        return shorten(self._alphabet.decode(self._nodes.word(node)))

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import Tolerance, different_rows
 from pdfalearn.errors import InputError
 from pdfalearn.observations import UNDEFINED, UNKNOWN, Nodes, ObservationTree
@@ -208,7 +208,7 @@ class AllWordsOracle:
     """
 
     def __init__(self, max_length: int) -> None:
-        self._max_length = checked_integer(max_length, "max_length", 0)
+        self._max_length = check_integer(max_length, "max_length", 0)
         self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
 

@@ -17,7 +17,7 @@ from pdfalearn.equivalence import (
     in_order_of,
 )
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import Certificate
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import NO_WORDS, Words
@@ -54,7 +54,7 @@ class ExactOracle:
     """
 
     def __init__(self, target: PDFA, *, equivalence: Relation) -> None:
-        self._target = target = checked_pdfa(target, "target")
+        self._target = target = check_pdfa(target, "target")
         self._equivalence = check_relation(equivalence)
         statement = "equivalent to the target"
         if isinstance(equivalence, Tolerance):

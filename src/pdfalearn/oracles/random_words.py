@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
-from pdfalearn.alphabet import Symbol, shortened
-from pdfalearn.checks import checked_generator, checked_integer, checked_share
+from pdfalearn.alphabet import Symbol, shorten
+from pdfalearn.checks import check_integer, check_share, make_generator
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import first_differences, shortest_wrong_prefixes
@@ -79,12 +79,12 @@ class PACOracle:
     """
 
     def __init__(self, *, epsilon: float, delta: float, sampler: Sampler, seed: int = 0) -> None:
-        self._epsilon = checked_share(epsilon, "epsilon")
-        self._delta = checked_share(delta, "delta")
+        self._epsilon = check_share(epsilon, "epsilon")
+        self._delta = check_share(delta, "delta")
         if not hasattr(sampler, "draw"):
             raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
         self._sampler = sampler
-        self._random = checked_generator(seed)
+        self._random = make_generator(seed)
         self._queries = 0
         if (-math.log(self._delta) + math.log(2)) / self._epsilon > _MOST_WORDS:
             raise InputError(
@@ -136,7 +136,7 @@ class PACOracle:
 
     def _warn_of(self, missing: list[Symbol]) -> None:
         warnings.warn(
-            f"{self._sampler.name} never have the symbols {shortened(missing)}: nothing that "
+            f"{self._sampler.name} never have the symbols {shorten(missing)}: nothing that "
             "comes after them will be tested",
             UnreachableSymbolWarning,
             stacklevel=2,
@@ -173,9 +173,9 @@ class StatePrefixOracle:
     """
 
     def __init__(self, *, walks_per_state: int, walk_length: int, seed: int = 0) -> None:
-        self._walks = checked_integer(walks_per_state, "walks_per_state", 1)
-        self._length = checked_integer(walk_length, "walk_length", 1)
-        self._random = checked_generator(seed)
+        self._walks = check_integer(walks_per_state, "walks_per_state", 1)
+        self._length = check_integer(walk_length, "walk_length", 1)
+        self._random = make_generator(seed)
         self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
 
@@ -246,9 +246,9 @@ class WeissOracle:
     """
 
     def __init__(self, *, attempts: int = 1000, max_length: int = 1000, seed: int = 0) -> None:
-        self._attempts = checked_integer(attempts, "attempts", 1)
-        self._model_words = ModelWords(checked_integer(max_length, "max_length", 0))
-        self._random = checked_generator(seed)
+        self._attempts = check_integer(attempts, "attempts", 1)
+        self._model_words = ModelWords(check_integer(max_length, "max_length", 0))
+        self._random = make_generator(seed)
         self.certificate = NOTHING_KNOWN
         """What it means that the last query found no counterexample."""
 

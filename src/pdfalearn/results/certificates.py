@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.budgets import BudgetReached
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
@@ -82,7 +82,7 @@ def certify_stop(
     default = ", the default bound, which budget=Budget() lifts" if reached.is_default else ""
     states, symbols = divmod(unresolved[:_SHOWN], len(alphabet))
     names = [alphabet.symbols[symbol] for symbol in symbols.tolist()]
-    where = "" if reached.where is None else f" at the word {shortened(reached.where)}"
+    where = "" if reached.where is None else f" at the word {shorten(reached.where)}"
     count = len(unresolved)
     also = f"; {added:,} states stand for single words, to agree with answers" if added else ""
     leads = "transition leads" if count == 1 else "transitions lead"

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numbers_in_full
 from pdfalearn.frozen import ArrayValue
@@ -114,7 +114,7 @@ class Frontier(ArrayValue, NotebookValue):
         states : int
             The most states that it may have.
         """
-        states = checked_integer(states, "states", 1)
+        states = check_integer(states, "states", 1)
         fitting = [point for point in self.points if point.states <= states]
         if not fitting:
             raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
-from pdfalearn.checks import checked_number
+from pdfalearn.checks import check_number
 from pdfalearn.equivalence import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
@@ -191,7 +191,7 @@ class Result(ArrayValue, NotebookValue):
         """
         if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
-        return self.kept_distances.within(checked_number(distance, "distance", 0, 1))
+        return self.kept_distances.within(check_number(distance, "distance", 0, 1))
 
     @property
     def has_boundaries(self) -> bool:

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.random import Generator
 
-from pdfalearn.alphabet import Alphabet, Symbol, shortened
-from pdfalearn.checks import checked_generator, checked_integer, checked_number, checked_share
+from pdfalearn.alphabet import Alphabet, Symbol, shorten
+from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import AutomatonModel, LanguageModel, as_model
@@ -78,7 +78,7 @@ class _WordsUpTo:
     max_length: int
 
     def __post_init__(self) -> None:
-        length = checked_integer(self.max_length, "max_length", 0)
+        length = check_integer(self.max_length, "max_length", 0)
         object.__setattr__(self, "max_length", length)
 
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
@@ -192,9 +192,9 @@ def sample(
     asked = as_model(model)
     if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
         return asked.pdfa.sample(count, seed, max_length)
-    count = checked_integer(count, "count", 0)
-    max_length = checked_integer(max_length, "max_length", 0)
-    random = np.random.default_rng() if seed is None else checked_generator(seed)
+    count = check_integer(count, "count", 0)
+    max_length = check_integer(max_length, "max_length", 0)
+    random = np.random.default_rng() if seed is None else make_generator(seed)
     with ObservationTree(asked, Exact()) as observations:
         # Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
         words = model_words(count, max_length + 1, observations, random)
@@ -210,7 +210,7 @@ def _draw_columns(nodes: Nodes, observations: ObservationTree, random: Generator
         cumulative = np.cumsum(rows.values, axis=1)
         return draw_columns(cumulative, places.astype(np.int32), random).astype(np.int32)
     if rows.rest is not None and rows.rest.any():
-        word = shortened(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
+        word = shorten(observations.word(int(nodes[(rows.rests[places] > 0).argmax()])))
         raise ModelError(
             f"the model's answer to the word {word} does not list all that may follow, so no word "
             "can be drawn; wrap the model in TopK"
@@ -247,7 +247,7 @@ class HypothesisWords(_WordsUpTo):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "stop", checked_share(self.stop, "stop"))
+        object.__setattr__(self, "stop", check_share(self.stop, "stop"))
 
     @property
     def name(self) -> str:
@@ -336,4 +336,4 @@ class Mixture:
 def _check_weight(sampler: object, weight: object) -> None:
     if not hasattr(sampler, "draw"):
         raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
-    checked_number(weight, "weight", 0, np.inf, is_open=True)
+    check_number(weight, "weight", 0, np.inf, is_open=True)

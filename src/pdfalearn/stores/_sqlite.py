@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files import show_name
 from pdfalearn.io import check_symbols
@@ -332,8 +332,7 @@ def find_model(
     model = None if row is None else ModelRow(*row)
     if model and alphabet is not None and (known := model.alphabet(path)) != alphabet:
         there, given = (
-            f"{shortened(one.symbols)} and the terminal {one.terminal!r}"
-            for one in (known, alphabet)
+            f"{shorten(one.symbols)} and the terminal {one.terminal!r}" for one in (known, alphabet)
         )
         raise StoreError(
             f"{show_name(str(path))}: the model {key!r} is there with the alphabet {there}, not "

@@ -11,7 +11,7 @@ from itertools import count, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, Symbol, shortened
+from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.equivalence import Tolerance, different_rows
 from pdfalearn.errors import DamagedStoreError, InputError, StoreError
 from pdfalearn.files import show_name
@@ -244,7 +244,7 @@ class ModelAnswers:
 
     def _name_word(self, words: Words, place: int) -> str:
         [codes] = words.part(place, place + 1)
-        return f"the word {shortened(self._alphabet.decode(codes))}"
+        return f"the word {shorten(self._alphabet.decode(codes))}"
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
         """Read the words that are new in the file, whoever has written them."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import ModelError
 from pdfalearn.models import (
     BadAnswerError,
@@ -76,7 +76,7 @@ def read_answers(rows: Rows) -> list[Answer]:
 
 def word_name(alphabet: Alphabet, word: Word) -> str:
     """Write a word for a message."""
-    return f"the word {shortened(alphabet.decode(word))}" if word else "the empty word"
+    return f"the word {shorten(alphabet.decode(word))}" if word else "the empty word"
 
 
 def column_name(alphabet: Alphabet, column: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.random import Generator
 
-from pdfalearn.checks import checked_generator, checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number, make_generator
 from pdfalearn.errors import ModelError
 from pdfalearn.models import LanguageModel, as_model, check_members
 from pdfalearn.pdfa import PDFA
@@ -88,10 +88,10 @@ def check_model(
     pdfalearn.errors.ModelError: FunctionModel: the model's answer to the word ('a', 'a', 'a'):
     [0.5, 0.4] sums to 0.9, not to 1; return a distribution for each wanted word...
     """
-    words = checked_integer(words, "words", 2 * _TIMES)
-    max_length = checked_integer(max_length, "max_length", 1)
-    tolerance = checked_number(tolerance, "tolerance", 0, 1)
-    random = checked_generator(seed)
+    words = check_integer(words, "words", 2 * _TIMES)
+    max_length = check_integer(max_length, "max_length", 1)
+    tolerance = check_number(tolerance, "tolerance", 0, 1)
+    random = make_generator(seed)
     if not isinstance(model, LanguageModel):
         model = as_model(model)
     before = _check_members(model, _check_members(model))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.checks import checked_generator, checked_integer
+from pdfalearn.checks import check_integer, make_generator
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import LanguageModel, as_model, ask_words
 from pdfalearn.pdfa import PDFA
@@ -69,8 +69,8 @@ def stability(
     """
     model = as_model(model)
     if words is None:
-        random, count = checked_generator(seed), checked_integer(count, "count", 1)
-        longest = checked_integer(max_length, "max_length", 0)
+        random, count = make_generator(seed), check_integer(count, "count", 1)
+        longest = check_integer(max_length, "max_length", 0)
         lengths = random.integers(0, longest + 1, count).tolist()
         codes = [random.integers(0, len(model.alphabet), length).tolist() for length in lengths]
     else:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pdfalearn.viewing.views import view as view
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.viewing.drawing import check_picture as check_picture
     from pdfalearn.viewing.drawing import default_picture as default_picture
     from pdfalearn.viewing.notebooks import pdfa_bundle as pdfa_bundle
     from pdfalearn.viewing.notebooks import tree_bundle as tree_bundle

@@ -24,7 +24,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.io import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.text import are_characters, count_text, short_word_text, shortened, symbol_text
+from pdfalearn.text import are_characters, count_text, short_word_text, shorten, symbol_text
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.viewing.choosing import cut_visits
 
@@ -136,15 +136,15 @@ def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
     symbols = [pdfa.alphabet.symbols[code] for code in used.tolist()]
     notation, most = WordNotation(pdfa.alphabet), max(24, _MOST_CHARACTERS // len(symbols))
     return {
-        "texts": [shortened(symbol_text(symbol), most) for symbol in symbols],
+        "texts": [shorten(symbol_text(symbol), most) for symbol in symbols],
         "raw": {
             code: str(symbol)
             for code, symbol in enumerate(symbols)
             if len(str(symbol)) <= most and str(symbol) != symbol_text(symbol)
         },
-        "spellings": [shortened(notation.line([symbol]), most) for symbol in symbols],
+        "spellings": [shorten(notation.line([symbol]), most) for symbol in symbols],
         "joined": are_characters(pdfa.alphabet),
-        "terminalText": shortened(symbol_text(pdfa.terminal), most),
+        "terminalText": shorten(symbol_text(pdfa.terminal), most),
     }
 
 

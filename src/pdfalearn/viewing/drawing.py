@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from pdfalearn.alphabet import Word
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.files import check_can_write, write_named
 from pdfalearn.io import (
@@ -25,7 +25,7 @@ from pdfalearn.io import (
     picture_writers,
     short_symbol_label,
 )
-from pdfalearn.pdfa import PDFA, checked_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.text import described, short_word_text
 from pdfalearn.viewing.choosing import Chosen, choose_part, probability_text
 from pdfalearn.viewing.page import element
@@ -215,6 +215,12 @@ _WRITERS: dict[str, Callable[[Picture, BinaryIO], None]] = {
 }
 
 
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Raise what saving a picture would raise, whatever it shows."""
+    check_can_write(path, _WRITERS)
+    check_can_draw(path)
+
+
 def draw(
     pdfa: PDFA,
     path: str | os.PathLike[str] | None = None,
@@ -281,10 +287,9 @@ def draw(
     ...     draw(random_pdfa(150, seed=1), f"{folder}/large.dot", most_states=10)
     Picture(states=10, note='10 of 158 states, 0.918 of the visits')
     """
-    pdfa = checked_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa, "pdfa")
     if path is not None:  # raise now what saving would raise later
-        check_can_write(path, _WRITERS)
-        check_can_draw(path)
+        check_picture(path)
     way = _way(pdfa, word)
     if not isinstance(marked, Iterable):
         raise InputError(f"marked {described(marked)} is not a list of states")
@@ -295,7 +300,7 @@ def draw(
     if not isinstance(title, str):
         raise InputError(f"title {described(title)} is not a string")
     style = Style(
-        digits=checked_integer(digits, "digits", 1, 6),
+        digits=check_integer(digits, "digits", 1, 6),
         direction=direction,
         marked=marks.union(way),
         way=frozenset(pairwise(way)),
@@ -303,12 +308,12 @@ def draw(
     )
     part = choose_part(
         pdfa,
-        most_states=None if most_states is None else checked_integer(most_states, "most_states", 1),
-        least=None if least is None else checked_number(least, "least", 0, 1),
+        most_states=None if most_states is None else check_integer(most_states, "most_states", 1),
+        least=None if least is None else check_number(least, "least", 0, 1),
         always=style.marked,
         way=style.way,
     )
-    limit = checked_number(time_limit, "time_limit", 0, 1e6)
+    limit = check_number(time_limit, "time_limit", 0, 1e6)
     picture = Picture(len(part.edges.states), part.note, picture_text(part, style), limit)
     if path is None:
         picture.svg  # noqa: B018  now, so that errors come from here and not from a notebook

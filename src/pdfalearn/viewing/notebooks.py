@@ -10,7 +10,7 @@ from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.io import MOST_LEAVES as MOST_DRAWN_LEAVES
 from pdfalearn.io import render_tree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.text import LABELS, described, shortened
+from pdfalearn.text import LABELS, described, shorten
 from pdfalearn.viewing.choosing import MOST_CORE_STATES
 from pdfalearn.viewing.drawing import default_picture
 from pdfalearn.viewing.page import Markup, element, image
@@ -39,6 +39,11 @@ def pdfa_bundle(pdfa: PDFA) -> dict[str, str]:
 def tree_bundle(tree: results.TreeNode) -> dict[str, str]:
     """Return what a notebook shows of a classification tree: a picture, or why there is none."""
     return _bundle(tree, _draw_tree)
+
+
+def value_html(value: object) -> str:
+    """Return what a notebook shows of a value of some class."""
+    return next(show(value) for name, show in _SHOWN if isinstance(value, getattr(results, name)))
 
 
 def _show_result(result: results.Result) -> str:
@@ -109,25 +114,6 @@ def _show_bounds(bounds: results.Bounds) -> str:
     return element("div", _paragraph(str(bounds)))
 
 
-# By the names of classes: to show an automaton, no module of results is imported.
-_SHOW: dict[str, Callable[[Any], str]] = {
-    "Result": _show_result,
-    "Frontier": _show_frontier,
-    "Sweep": _show_sweep,
-    "Evaluation": _show_evaluation,
-    "Certificate": _show_certificate,
-    "Simplified": _show_simplified,
-    "Divergence": _show_divergence,
-    "Bounds": _show_bounds,
-}
-
-
-def value_html(value: object) -> str:
-    """Return what a notebook shows of a value by its class, or by the one it is derived from."""
-    kinds = (kind.__name__ for kind in type(value).__mro__)
-    return next(_SHOW[kind] for kind in kinds if kind in _SHOW)(value)
-
-
 def _bundle(thing: _Thing, draw: Callable[[_Thing], str]) -> dict[str, str]:
     try:
         return {"image/svg+xml": draw(thing)}
@@ -186,7 +172,7 @@ def _table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> Markup:
 
 
 def _shorten(text: str) -> str:
-    return shortened(text, _MOST_CHARACTERS)
+    return shorten(text, _MOST_CHARACTERS)
 
 
 def _thin_out(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -196,3 +182,16 @@ def _thin_out(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     last = len(rows) - 1
     evenly = {round(place * last / (_MOST_ROWS - 3)) for place in range(_MOST_ROWS - 2)}
     return [row for place, row in enumerate(rows) if row[-1] or place in evenly]
+
+
+# What shows the values of each class of `results`, which is imported when there is such a value.
+_SHOWN: list[tuple[str, Callable[[Any], str]]] = [
+    ("Result", _show_result),
+    ("Frontier", _show_frontier),
+    ("Sweep", _show_sweep),
+    ("Evaluation", _show_evaluation),
+    ("Certificate", _show_certificate),
+    ("Simplified", _show_simplified),
+    ("Divergence", _show_divergence),
+    ("Bounds", _show_bounds),
+]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pdfalearn.errors import InputError
-from pdfalearn.pdfa import PDFA, checked_pdfa, pdfa_remedy
+from pdfalearn.pdfa import PDFA, check_pdfa, pdfa_remedy
 from pdfalearn.results import (
     ArcLabel,
     Certificate,
@@ -84,7 +84,7 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
     'PDFA of 2 and of 2 states'
     """
     if other is not None:
-        a, b = checked_pdfa(thing, "thing"), checked_pdfa(other, "other")
+        a, b = check_pdfa(thing, "thing"), check_pdfa(other, "other")
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
     elif isinstance(thing, PDFA):
         name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.arrays import IntMap
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
@@ -155,7 +155,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
     if useful is None:
         raise InputError(
             f"the guide {guide!r} excludes everything: it accepts no word of the symbols "
-            f"{shortened(alphabet.symbols)}"
+            f"{shorten(alphabet.symbols)}"
         )
     return useful
 

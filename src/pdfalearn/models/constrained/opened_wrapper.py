@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.alphabet import Alphabet, shortened
+from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import CheckedModel
@@ -140,5 +140,5 @@ def unchangeable_word(
     alphabet: Alphabet, word: Sequence[int], fault: UnchangeableError
 ) -> ModelError:
     """Make the error for a word whose row cannot be changed."""
-    named = shortened(alphabet.decode(word))
+    named = shorten(alphabet.decode(word))
     return ModelError(f"the model's answer to the word {named}: {fault}")

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained.opened_wrapper import OpenedWrapper
@@ -104,7 +104,7 @@ class TopK(Selection):
 
     def __init__(self, model: PDFA | LanguageModel, k: int) -> None:
         super().__init__(model)
-        self.k = checked_integer(k, "k", 1)
+        self.k = check_integer(k, "k", 1)
         self.parameters = str(self.k)
         self._remedy = (
             f"one of them may be among the {self.k} most probable; let the model list more "
@@ -154,7 +154,7 @@ class TopP(Selection):
 
     def __init__(self, model: PDFA | LanguageModel, p: float) -> None:
         super().__init__(model)
-        self.p = checked_number(p, "p", 0, 1)
+        self.p = check_number(p, "p", 0, 1)
         if not self.p:
             raise InputError("p is 0, and nothing has that mass; give a number above 0")
         self.parameters = repr(self.p)

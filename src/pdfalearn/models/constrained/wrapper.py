@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.checks import checked_number
+from pdfalearn.checks import check_number
 from pdfalearn.errors import ModelError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
@@ -294,7 +294,7 @@ class Temperature(Wrapper):
 
     def __init__(self, model: PDFA | LanguageModel, temperature: float) -> None:
         super().__init__(model)
-        self.temperature = checked_number(temperature, "temperature", 1e-6, 1e6)
+        self.temperature = check_number(temperature, "temperature", 1e-6, 1e6)
         self.parameters = repr(self.temperature)
 
     def change(self, probabilities: Floats) -> Floats:

@@ -16,10 +16,10 @@ from email.utils import parsedate_to_datetime
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any
 
-from pdfalearn.checks import checked_integer, checked_number
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
-from pdfalearn.text import described, escaped, shortened
+from pdfalearn.text import described, escaped, shorten
 
 if TYPE_CHECKING:
     import httpx
@@ -60,9 +60,9 @@ class Client:
         check_installed("httpx", "served models")
         self.url = _parse_url(url)
         self._key_variable = key_variable
-        self._in_flight = checked_integer(in_flight, "in_flight", 1, 1024)
-        self._timeout = checked_number(timeout, "timeout", 0.001, _DAY)
-        self._patience = checked_number(patience, "patience", 0, _DAY)
+        self._in_flight = check_integer(in_flight, "in_flight", 1, 1024)
+        self._timeout = check_number(timeout, "timeout", 0.001, _DAY)
+        self._patience = check_number(patience, "patience", 0, _DAY)
         load_key(key_variable)  # refuses a variable that is not there
         self._owner: int | None = None  # the process that has opened connections
         self._was_reached = False
@@ -282,4 +282,4 @@ def _hide_key(text: str, response: httpx.Response) -> str:
     key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
     if key:
         text = text.replace(key, "[the key]")
-    return shortened(escaped(" ".join(text.split())), 400)
+    return shorten(escaped(" ".join(text.split())), 400)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pdfalearn.checks import checked_integer
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.served._client import Body, Client, RefusedError
 from pdfalearn.text import described
@@ -143,7 +143,7 @@ class Server:
                 f"the server {self.client.url} does not serve {self.model!r}, but {names}"
             )
         length = served[self.model].get("max_model_len")
-        return None if length is None else checked_integer(length, "max_model_len", 1)
+        return None if length is None else check_integer(length, "max_model_len", 1)
 
     def tokenize(self, texts: Iterable[object]) -> dict[str, Tokens]:
         """Return the tokens of all that are texts, as they stand behind others.
@@ -180,7 +180,7 @@ class Server:
             return self._tokens_of([{"prompt": prompt}])[0]
         if any(isinstance(token, Mapping) for token in prompt):
             raise InputError("the prompt is a list of messages; give chat=True with it")
-        return tuple(checked_integer(token, "token of the prompt", 0) for token in prompt)
+        return tuple(check_integer(token, "token of the prompt", 0) for token in prompt)
 
     def encode_ends(self, ends: Ends) -> list[int] | Literal["rest"]:
         """Return the tokens of ends, of which each has to be one."""
@@ -290,7 +290,7 @@ class Server:
             tokens = answer.get("tokens") if isinstance(answer, dict) else None
             if not isinstance(tokens, list):
                 raise ModelError(f"the server answered {described(answer)}, which holds no tokens")
-            found.append(tuple(checked_integer(token, "token", 0) for token in tokens))
+            found.append(tuple(check_integer(token, "token", 0) for token in tokens))
         return found
 
     def _answers(self, path: str, bodies: Sequence[Body | None]) -> list[object]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pdfalearn.alphabet import Symbol, shortened
-from pdfalearn.checks import checked_integer
+from pdfalearn.alphabet import Symbol, shorten
+from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError
@@ -151,8 +151,8 @@ class ServedModel(LanguageModel):
                 f"the symbols are {symbols!r}; give texts, or a mapping of names to texts"
             )
         if top is not None:
-            top = checked_integer(top, "top", 1)
-        self._batch = checked_integer(batch, "batch", 1)
+            top = check_integer(top, "top", 1)
+        self._batch = check_integer(batch, "batch", 1)
         server = Server(Client(url, key_variable, in_flight, timeout, patience), model)
         self._server = server
         self._context = server.find_context()
@@ -192,7 +192,7 @@ class ServedModel(LanguageModel):
             return self.spelling.answered(words, lambda asked: self._ask(asked, ids))
         except BadRowError as error:
             word_id = int(ids[error.place])
-            word = shortened(self.alphabet.decode(batch.spell(word_id)))
+            word = shorten(self.alphabet.decode(batch.spell(word_id)))
             raise BadAnswerError(word, str(error), word_id) from error
 
     def _ask(self, words: Words, ids: Integers) -> Rows:
@@ -259,7 +259,7 @@ class ServedModel(LanguageModel):
 
     def _name_word(self, words: Words, place: int) -> str:
         (codes,) = words.part(place, place + 1)
-        return shortened(self.alphabet.decode(codes))
+        return shorten(self.alphabet.decode(codes))
 
     def _count_tokens(self) -> QueryCost:
         """Return what words and symbols cost, in tokens sent and generated.
