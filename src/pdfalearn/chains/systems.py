@@ -28,7 +28,8 @@ _ROWS = 8192
 # Passes between two looks at how much still changes.
 _ROUND = 8
 _FEW_ROUNDS = 64
-_MOST_ROUNDS = 4096
+# Edges passed through before it is given up.
+_MOST_WORK = 2**33
 _ROUNDING = 2.0**-51
 # Passes that shrink changes by no more than this are not worth while.
 _SLOWEST, _SLOWEST_OF_FEW = 0.999, 0.95
@@ -77,19 +78,22 @@ class System:
         """Solve for the values, none of which is negative, as no gain is."""
         if not gains.any():
             return np.zeros(len(gains))
-        values, is_steady = np.zeros(len(gains)), False
+        values, is_steady, rounds = np.zeros(len(gains)), False, _FEW_ROUNDS
         if len(gains) > _TINY:
-            values, is_steady = self._pass_until_steady(gains, _FEW_ROUNDS)
-        if is_steady:
-            return values
+            values, is_steady = self._pass_until_steady(gains, rounds)
         # What passes have left is smooth: approximations of it do not break down, as they do where
-        # all is gained in one place.
-        left = self.residual(values, gains).astype(np.float64)
-        found = solver_of(self._matrix(), left)
-        if found is None:
-            values, is_steady = self._pass_until_steady(gains, _MOST_ROUNDS)
-            if not is_steady:
+        # all is gained in one place. The more passes, the less there is but what shrinks slowest.
+        found = None
+        while not is_steady:
+            left = self.residual(values, gains).astype(np.float64)
+            found = solver_of(self._matrix(), left)
+            if found is not None:
+                break
+            rounds *= 4
+            if rounds * _ROUND * len(self.sources) > _MOST_WORK:
                 raise InputError("words are too long for an exact answer; draw words instead")
+            values, is_steady = self._pass_until_steady(gains, rounds, values)
+        if found is None:
             return values
         solve, change = found
         # Residuals in extended precision bring back the digits that elimination has cost.
@@ -148,13 +152,17 @@ class System:
         is_forward = 2 * np.count_nonzero(self.successors > self.sources) > len(self.sources)
         return blocks[::-1] if is_forward else blocks
 
-    def _pass_until_steady(self, gains: Floats, rounds: int) -> tuple[Floats, bool]:
+    def _pass_until_steady(
+        self, gains: Floats, rounds: int, values: Floats | None = None
+    ) -> tuple[Floats, bool]:
         """Pass values back until they change no more, or that takes too long; return which.
 
-        As in the iteration of Gauss and Seidel, blocks already see what others have come to.
+        As in the iteration of Gauss and Seidel, blocks already see what others have come to. Where
+        values are given, passes go on from them, however slowly they change.
         """
         at_once = gains / self.diagonal.astype(np.float64)
-        values, last = at_once.copy(), np.inf
+        is_first, last = values is None, np.inf
+        values = at_once.copy() if values is None else values
         slowest = _SLOWEST if len(values) > _DIRECT else _SLOWEST_OF_FEW
         for number in range(rounds):
             self._pass(values, at_once, _ROUND - 2)
@@ -166,11 +174,11 @@ class System:
                 change = float(np.nan_to_num(np.abs((values - before) / values), nan=0.0).max())
             if change <= _ROUNDING:
                 return values, True
-            if change < 1e-3 and change > last * slowest**_ROUND:
+            if is_first and change < 1e-3 and change > last * slowest**_ROUND:
                 break
             last = change
             # Early on the slowest part of the change dominates, and can be guessed to its end.
-            if number < _LEAPS:
+            if is_first and number < _LEAPS:
                 values = _leap(earlier, before, values)
         return values, False
 
