@@ -12,28 +12,28 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 255,
-    "lines in all": 46_400,
-    "lines of code": 30_290,
-    "files over 400 lines": 2,
-    "files under 60 lines": 7,
-    "modules with one importer": 38,
-    "names used for several modules": 15,
-    "functions named by a participle, %": 12.2,
-    "public names at the top": 154,
+    "files": 200,
+    "lines in all": 39_720,
+    "lines of code": 25_500,
+    "files over 400 lines": 0,
+    "files under 60 lines": 2,
+    "modules with one importer": 31,
+    "names used for several modules": 7,
+    "functions named by a participle, %": 6.3,
+    "public names at the top": 41,
     "modules of the package to show an automaton": 26,
-    "modules of the package for its page, too": 66,
-    "modules of the package for a shell learn": 113,
+    "modules of the package for its page, too": 60,
+    "modules of the package for a shell learn": 104,
     "scipy.stats is imported by a shell learn": 0,
     "learn: functions": 159,
     "learn: files": 30,
     "learn: greatest depth of the user's function": 11,
-    "distill: functions": 200,
+    "distill: functions": 199,
     "distill: files": 36,
     "distill: greatest depth of the user's network": 12,
 }
 """Limits that only go down."""
-AT_LEAST = {"comments for 100 lines of code": 0.8, "lines of docstring for each public name": 24.5}
+AT_LEAST = {"comments for 100 lines of code": 4.5, "lines of docstring for each public name": 25.5}
 """Limits that only go up."""
 
 

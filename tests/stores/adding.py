@@ -75,7 +75,8 @@ class Adding:
     def kill(self) -> int:
         """End it as a power failure would; return how many batches it has said are stored."""
         self.process.kill()
-        output, _ = self.process.communicate()
+        assert self.process.stdout is not None
+        output = self.process.stdout.read()  # communicate() would lose what readline() has buffered
         whole = output[: output.rfind("\n") + 1].split()
         return int(whole[-1]) if whole else self._count
 

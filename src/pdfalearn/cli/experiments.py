@@ -97,8 +97,7 @@ def report(chosen: Chosen) -> Answer:
     written = pdfalearn.experiments.write_report(chosen.folder, published=chosen.published)
     for complaint in written.complaints:
         print_aside(f"warning: {complaint}; left out")
-    count = len(written.figures)
     return Answer(
         {"page": written.page, "figures": [str(path) for path in written.figures]},
-        [f"{written.page}: the report; {count} files with its figures beside it"],
+        [f"{written.page}: the report; {len(written.figures)} files with its figures beside it"],
     )

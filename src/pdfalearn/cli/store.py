@@ -80,16 +80,16 @@ def verify(chosen: Chosen) -> Answer:
     --------
     $ pdfalearn store verify answers.db
     """
-    file = {"file": chosen.file}
     try:
         with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
             counts = opened.verify()._asdict()
     except DamagedStoreError as error:
-        members = {**file, "whole": False, "damage": str(error)}
+        members = {"file": chosen.file, "whole": False, "damage": str(error)}
         return Answer(members, [Line(f"no: {error}", "red")], exit_code=1)
     checked = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     line = f"yes: {chosen.file} is whole: structure, checksums and content ({checked})"
-    return Answer({**file, "whole": True, "damage": None, **counts}, [Line(line, "green")])
+    members = {"file": chosen.file, "whole": True, "damage": None, **counts}
+    return Answer(members, [Line(line, "green")])
 
 
 @command("FILE", into=store)

@@ -58,11 +58,6 @@ _LOOK = {
 }
 
 
-def figure_name(number: int, y: str) -> str:
-    """Return the name of a figure's files, without an ending."""
-    return f"exp{number}-{QUANTITIES[y][0]}"
-
-
 def caption(number: int, y: str, *, is_disturbed: bool) -> str:
     """Return a description, also for those who cannot see the figure; disturbed times get †."""
     varies = EXPERIMENTS[number].varies

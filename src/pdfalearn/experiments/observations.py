@@ -265,8 +265,7 @@ def warnings(
             f"Failed, and not in what follows, {len(texts):,} runs: {shown}{more}. "
             "Learners are compared on the targets that both have learnt."
         )
-    places = ", ".join(sorted({run.executor for run in runs if run.is_disturbed}))
-    if places:
+    if places := ", ".join(sorted({run.executor for run in runs if run.is_disturbed})):
         yield (
             f"Timings marked † come from runs that had others beside them ({places}). Speed-ups "
             "and rates of growth are said without them."

@@ -232,7 +232,7 @@ def plan_experiment(
         names = [f"{family}-{index}" for index in range(count)]
         if given is not None:
             names = [name for name in given if name.startswith(f"{family}-")]
-        # Seeds come from the place in the experiments; κ does not count.
+        # Seeds come from the place in the experiments; all κ share them.
         sizes = (setting.nominal_states, setting.alphabet_size, setting.distributions or 0)
         for index, name in enumerate(names):
             place = np.random.SeedSequence([seed, experiment.number, *sizes, index])

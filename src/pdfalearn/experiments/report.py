@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from pdfalearn.errors import InputError
-from pdfalearn.experiments.figures import FIGURES, caption, draw_figure, figure_name
+from pdfalearn.experiments.figures import FIGURES, QUANTITIES, caption, draw_figure
 from pdfalearn.experiments.observations import (
     PERFECT,
     STYLES,
@@ -148,8 +148,8 @@ def write_report(
     observations += (one for one in theirs if one.experiment in numbers)
     pictures = {figure: draw_figure(*figure, observations) for figure in FIGURES}
     figures = {
-        place / f"{figure_name(*figure)}.{kind}": data
-        for figure, kinds in pictures.items()
+        place / f"exp{number}-{QUANTITIES[y][0]}.{kind}": data
+        for (number, y), kinds in pictures.items()
         for kind, data in kinds.items()
     }
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pdfalearn.checks import check_integer
 from pdfalearn.displays import RunsLine, show_progress
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError
 from pdfalearn.experiments.plans import (
     TABLE,
     Task,
@@ -34,6 +34,7 @@ from pdfalearn.experiments.runs import (
     read_table,
     write_table,
 )
+from pdfalearn.extras import check_installed
 
 _LOCK = ".lock"
 _LEAST_IN_FLIGHT = 64
@@ -98,11 +99,10 @@ def choose_workers(jobs: int | None = None, scheduler: str | None = None) -> Ite
 
 @contextmanager
 def _connect(address: str) -> Iterator[Workers]:
-    try:
-        from distributed import Client, KilledWorker
-        from distributed.comm.addressing import get_address_host_port
-    except ImportError as error:
-        raise MissingExtraError("a scheduler needs Dask: pip install distributed") from error
+    check_installed("distributed", "schedulers")
+    from distributed import Client, KilledWorker
+    from distributed.comm.addressing import get_address_host_port
+
     try:
         get_address_host_port(address)  # a client of no address would not end well
         client = Client(address, timeout=_CONNECTION_SECONDS, set_as_default=False)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_tables_fit
-from pdfalearn.errors import InputError, MissingExtraError
+from pdfalearn.errors import InputError
+from pdfalearn.extras import check_installed
 from pdfalearn.languages.dfa import DFA
 from pdfalearn.text import shorten
 
@@ -86,12 +87,9 @@ def _tables(pattern: str, characters: set[str]) -> _Tables:
         raise InputError(_complaint(pattern, error.msg, error.pos)) from error
     except (OverflowError, RecursionError) as error:
         raise InputError(_complaint(pattern, str(error), None)) from error
-    try:
-        from interegular import InvalidSyntax, Unsupported, parse_pattern
-    except ImportError as error:
-        raise MissingExtraError(
-            "a regular expression needs interegular: pip install interegular"
-        ) from error
+    check_installed("interegular", "regular expressions")
+    from interegular import InvalidSyntax, Unsupported, parse_pattern
+
     try:
         network = _Network(parse_pattern(_PARTS.sub(_plainer, pattern)), characters)
         return _Subsets(network).tables()

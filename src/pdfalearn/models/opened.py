@@ -196,12 +196,21 @@ def ask_words(model: LanguageModel, words: Words, *, most_bytes: int = _MOST_BYT
     return ask_batch(model, batch, most_bytes=most_bytes).take(places)
 
 
-def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYTES) -> Rows:
+def ask_batch(
+    model: LanguageModel,
+    batch: Batch,
+    *,
+    most_bytes: int = _MOST_BYTES,
+    interrupts: Interrupts | None = None,
+) -> Rows:
     """Ask a model, opened for this batch alone, in parts whose rows are bounded in bytes.
 
-    An error while closing is never the outcome; if there is another error, it becomes its note.
+    An error while closing is never the outcome; if there is another error, it becomes its note. So
+    a Ctrl-C is let through while the model answers, and not while it closes.
     """
     opened = open_model(model)
+    interrupts = interrupts or Interrupts()
+    interrupts.is_calling = True
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
     places = np.split(np.arange(batch.count), range(size, batch.count, size))
     try:
@@ -210,9 +219,11 @@ def ask_batch(model: LanguageModel, batch: Batch, *, most_bytes: int = _MOST_BYT
         else:
             rows = Rows.join([opened.answer(batch.select(part)) for part in places])
     except BaseException as error:
+        interrupts.is_calling = False
         if (note := close_quietly(opened)) is not None:
             error.add_note(note)
         raise
+    interrupts.is_calling = False
     close_quietly(opened)
     return rows
 

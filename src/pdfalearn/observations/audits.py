@@ -177,16 +177,13 @@ class Audits:
         counts, wanted = self._counts, np.ones(len(ids), dtype=bool)
         batch = Batch.of_ids(ids, wanted, lineage, is_narrow=len(ids) < FEW)
         self._interrupts.check()
-        self._interrupts.is_calling = True
         try:
-            again = ask_batch(self._model, batch)
+            again = ask_batch(self._model, batch, interrupts=self._interrupts)
         except BadAnswerError as error:
             here = (ids == error.word_id).nonzero()[0]  # none if it lies on the way to such a word
             word = self._model.alphabet.decode(batch.spell(error.word_id))
             first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
-        finally:
-            self._interrupts.is_calling = False
         counts.audited += len(ids)
         counts.audited_symbols += symbols
         counts.audits += 1

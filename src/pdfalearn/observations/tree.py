@@ -150,11 +150,10 @@ class ObservationTree:
 
     # Classes and distributions
 
-    def tables(self) -> Iterator[Floats]:
-        """Return the different distributions in tables that are not large."""
-        return self._tables_of(np.arange(self.answers.size))
-
-    def _tables_of(self, numbers: Integers) -> Iterator[Floats]:
+    def tables(self, numbers: Integers | None = None) -> Iterator[Floats]:
+        """Yield the different distributions, or some of them, in tables that are not large."""
+        if numbers is None:
+            numbers = np.arange(self.answers.size)
         size = max(1, _TABLE // self.answers.width)
         for begin in range(0, max(1, len(numbers)), size):
             yield self.answers.dense(numbers[begin : begin + size])
@@ -166,7 +165,7 @@ class ObservationTree:
     def class_keys(self) -> NDArray[np.generic]:
         """Return what the relation makes of every class, such as its quantization vector."""
         examples = np.unique(self.answers.classes[: self.answers.size], return_index=True)[1]
-        tables = self._tables_of(examples)
+        tables = self.tables(examples)
         return np.concatenate([checked_keys(self.answers.equivalence, one) for one in tables])
 
     def classes(self, nodes: Nodes, suffixes: Nodes) -> Integers:
