@@ -33,16 +33,10 @@ installed: pip install no_package
         )
 
 
-def import_exchange(name: str, needed_for: str) -> ModuleType:
-    """Import a package, or say what needs it and how to install it."""
-    check_installed(name, needed_for)
-    return import_module(name)
-
-
-def import_matplotlib(name: str) -> ModuleType:
-    """Import a module of matplotlib, or say how to install it."""
-    check_installed("matplotlib", "plots")
-    return import_module(f"matplotlib.{name}")
+def import_extra(module: str, needed_for: str) -> ModuleType:
+    """Import a module of an extra, or say what needs it and how to install it."""
+    check_installed(module.partition(".")[0], needed_for)
+    return import_module(module)
 
 
 def given_or_new_axes(axes: Any) -> Any:
@@ -60,12 +54,14 @@ def given_or_new_axes(axes: Any) -> Any:
         if not hasattr(axes, "plot"):
             raise InputError(f"axes {described(axes)} are not those of matplotlib")
         return axes
-    return import_matplotlib("pyplot").subplots(figsize=_SIZE, layout="constrained")[1]
+    return import_extra("matplotlib.pyplot", "plots").subplots(figsize=_SIZE, layout="constrained")[
+        1
+    ]
 
 
 def new_figure() -> Any:
     """Make a figure for a file, which no window or notebook shows."""
-    return import_matplotlib("figure").Figure(figsize=_SIZE, layout="constrained")
+    return import_extra("matplotlib.figure", "plots").Figure(figsize=_SIZE, layout="constrained")
 
 
 def finish(axes: Any, **labels: Any) -> Any:

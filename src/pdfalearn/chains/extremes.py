@@ -64,7 +64,7 @@ def _prove_value(
     further = sign * (chain.best(worth, greatest=greatest)[0] - values)
     change = max(0.0, float(further.max()) + chain.error(worth))
     value = values[start] + sign * change * steps[start]
-    return _up(value) if greatest else _down(value)
+    return _round_away(value, sign)
 
 
 def least_steps(chain: IntervalChain) -> float:
@@ -92,7 +92,8 @@ def least_steps(chain: IntervalChain) -> float:
     change = values - simple.best(worth, greatest=False)[0] + simple.error(worth)
     doubtful = (change > 0) & (values > 0)
     shares = change[doubtful] / goes_on[doubtful]
-    return max(0.0, _down(values[0] * (1 - min(1.0, float(shares.max(initial=0.0))))))
+    least = values[0] * (1 - min(1.0, float(shares.max(initial=0.0))))
+    return max(0.0, _round_away(least, -1.0))
 
 
 def _least_to_go_on(chain: IntervalChain) -> Floats:
@@ -153,9 +154,6 @@ def _evaluate_choice(chain: IntervalChain, weights: Floats, gain: float, yes: fl
         return np.full(chain.size, np.inf)
 
 
-def _up(value: float) -> float:
-    return float(np.nextafter(value * (1 + 2.0**-50), np.inf))
-
-
-def _down(value: float) -> float:
-    return float(np.nextafter(value * (1 - 2.0**-50), -np.inf))
+def _round_away(value: float, sign: float) -> float:
+    """Round up or down, by more than all that was rounded before."""
+    return float(np.nextafter(value * (1 + sign * 2.0**-50), sign * np.inf))

@@ -83,19 +83,18 @@ class System:
             values, is_steady = self._pass_until_steady(gains, rounds)
         # What passes have left is smooth: approximations of it do not break down, as they do where
         # all is gained in one place. The more passes, the less there is but what shrinks slowest.
-        found = None
         while not is_steady:
             left = self.residual(values, gains).astype(np.float64)
-            found = solver_of(self._matrix(), left)
-            if found is not None:
-                break
+            if (found := solver_of(self._matrix(), left)) is not None:
+                return self._refine(values, gains, *found)
             rounds *= 4
             if rounds * _ROUND * len(self.sources) > _MOST_WORK:
                 raise InputError("words are too long for an exact answer; draw words instead")
             values, is_steady = self._pass_until_steady(gains, rounds, values)
-        if found is None:
-            return values
-        solve, change = found
+        return values
+
+    def _refine(self, values: Floats, gains: Floats, solve: Solver, change: Floats) -> Floats:
+        """Add what solves for the rest."""
         # Residuals in extended precision bring back the digits that elimination has cost.
         refined = values.astype(np.longdouble) + change
         for _ in range(_MOST_REFINEMENTS):

@@ -22,7 +22,7 @@ from pdfalearn.experiments.observations import (
 )
 from pdfalearn.experiments.plans import EXPERIMENTS
 from pdfalearn.experiments.runs import AUTHORS
-from pdfalearn.extras import import_matplotlib
+from pdfalearn.extras import import_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,8 +78,8 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
     points = speed_ups(chosen, x) if y == SPEED_UP else medians(chosen, x, y)
     if not points:
         return {}
-    with import_matplotlib("style").context(_LOOK):
-        figure = import_matplotlib("figure").Figure(figsize=(6.4, 4.6))
+    with import_extra("matplotlib.style", "figures").context(_LOOK):
+        figure = import_extra("matplotlib.figure", "figures").Figure(figsize=(6.4, 4.6))
         axes = figure.add_subplot()
         order = list(STYLES)  # ours first, and learners in the order of their styles
         for series in sorted(points, key=lambda one: (one[0] == AUTHORS, order.index(one[1]))):

@@ -14,7 +14,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import InputError
-from pdfalearn.extras import import_exchange
+from pdfalearn.extras import import_extra
 from pdfalearn.io.pdfa_files import symbol_shown
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
@@ -205,7 +205,7 @@ def _write_chain(pdfa: PDFA, tables: list[Floats], kind: str, form: str, stream:
 
 def to_networkx(pdfa: PDFA) -> Any:
     """Make a directed multigraph; `PDFA.to_networkx` says more."""
-    graph = import_exchange("networkx", "graphs").MultiDiGraph()
+    graph = import_extra("networkx", "graphs").MultiDiGraph()
     graph.graph.update(initial=pdfa.initial, terminal=pdfa.terminal)
     ends = pdfa.probabilities[:, 0].tolist()
     graph.add_nodes_from((state, {"terminal": end}) for state, end in enumerate(ends))
@@ -224,7 +224,7 @@ def to_networkx(pdfa: PDFA) -> Any:
 
 def to_frame(pdfa: PDFA) -> Any:
     """Make a table of all transitions; `PDFA.to_frame` says more."""
-    pandas = import_exchange("pandas", "tables")
+    pandas = import_extra("pandas", "tables")
     states, columns = np.indices(pdfa.probabilities.shape).reshape(2, -1)
     names = np.empty(len(pdfa.alphabet) + 1, dtype=object)
     names[:] = [pdfa.terminal, *pdfa.alphabet]

@@ -335,8 +335,7 @@ class QuaNT:
         granted = self.observations.meter.grant_states(self.size, tree.size - size_before)
         if granted:
             first = self._add_states(granted)
-            is_new = (at >= size_before) & (at < size_before + granted)
-            new = is_new.nonzero()[0]
+            new = ((at >= size_before) & (at < size_before + granted)).nonzero()[0]
             new = new[::-1]  # of equal leaves the first word is written last
             self._access[first + at[new] - size_before] = words[new]
             if self._likely is not None:

@@ -7,7 +7,7 @@ from math import isfinite, isinf
 from typing import Any
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
-from pdfalearn.extras import import_exchange
+from pdfalearn.extras import import_extra
 from pdfalearn.results.certificates import NotebookValue
 from pdfalearn.text import format_table
 from pdfalearn.typing import Floats
@@ -105,7 +105,7 @@ class Evaluation(NotebookValue):
         Its columns are ``over_prefixes`` and ``over_words``.
         """
         over = {name: vars(getattr(self, name)) for name in ("over_prefixes", "over_words")}
-        return import_exchange("pandas", "tables").DataFrame(over)
+        return import_extra("pandas", "tables").DataFrame(over)
 
 
 EVALUATION_HEADER = ("", "all prefixes", "whole words")

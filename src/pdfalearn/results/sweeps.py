@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.equivalence import Relation, relation_text
-from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_exchange
+from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, import_extra
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import NotebookValue
@@ -181,7 +181,7 @@ class Sweep(ArrayValue, NotebookValue):
 
     def to_frame(self) -> Any:
         """Make a table of pandas, a line for each row; needs the extra ``exchange``."""
-        return import_exchange("pandas", "tables").DataFrame(sweep_records(self))
+        return import_extra("pandas", "tables").DataFrame(sweep_records(self))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.

@@ -146,22 +146,31 @@ class Wrapper(LanguageModel):
         UnchangeableError
             If nothing is left of a row, or if it does not list enough.
         """
-        if rows.undefined is None or not rows.undefined.any():
-            changed = self.change_defined(rows, states)
-            if self.cuts and rows.width - 1 > SPARSE_ABOVE:
-                changed = changed.to_sparse()  # few of many symbols are left
-        else:
+        is_listed = self.cuts and rows.width - 1 > SPARSE_ABOVE  # few of many symbols are left
+        most = max(1, CELLS_AT_ONCE // rows.width)
+        if rows.undefined is not None and rows.undefined.any():
             places = (~rows.undefined).nonzero()[0]
-            part, here = rows.take(places), None if states is None else states[places]
-            part.undefined = None
-            try:
-                changed = self.change_rows(part, here).spread(places, len(rows))
-            except UnchangeableError as error:
-                bad = np.zeros(len(rows), dtype=bool)
-                bad[places] = error.bad
-                raise UnchangeableError(str(error), bad) from error
+            changed = self._change_some(rows, states, places).spread(places, len(rows))
+        elif is_listed and not rows.is_sparse and len(rows) > most:
+            # All of these rows at once, before they are listed, would take too much memory.
+            parts = np.split(np.arange(len(rows)), range(most, len(rows), most))
+            changed = Rows.join([self._change_some(rows, states, part) for part in parts])
+        else:
+            changed = self.change_defined(rows, states)
+            changed = changed.to_sparse() if is_listed else changed
         changed.outside = rows.outside
         return changed
+
+    def _change_some(self, rows: Rows, states: States | None, places: Integers) -> Rows:
+        """Return what becomes of some rows, none of them undefined."""
+        part, here = rows.take(places), None if states is None else states[places]
+        part.undefined = None
+        try:
+            return self.change_rows(part, here)
+        except UnchangeableError as error:
+            bad = np.zeros(len(rows), dtype=bool)
+            bad[places] = error.bad
+            raise UnchangeableError(str(error), bad) from error
 
     def change_defined(self, rows: Rows, states: States | None) -> Rows:
         """Return what becomes of rows of which none is undefined, dense or sparse as they are."""
