@@ -289,7 +289,7 @@ def _impossible_share(pairs: Pairs) -> float:
 
 def _mean_perplexity(pairs: Pairs, rows: Floats, numbers: Integers, visits: Floats) -> float:
     """Return exp of the mean cross entropy of the rows that visited pairs have by their numbers."""
-    shares = pairs.first.rows
-    crossed = pairs.measure(lambda p, q: xlogy(shares[p], rows[q]).sum(axis=1), others=numbers)
+    shares, ones = pairs.first.rows, np.ones(rows.shape[1])
+    crossed = pairs.measure(lambda p, q: xlogy(shares[p], rows[q]) @ ones, others=numbers)
     visited = visits > 0
     return float(np.exp(-(crossed[visited] @ visits[visited]) / visits.sum()))

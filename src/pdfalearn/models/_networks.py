@@ -313,4 +313,4 @@ def _hash_weights(module: nn.Module, tensors: dict[str, Tensor]) -> bytes:
 def _bytes_of(tensor: Tensor) -> bytes:
     import torch
 
-    return tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+    return bytes(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())

@@ -184,7 +184,7 @@ def parse_rows(line: bytes, count: int, width: int) -> Rows:
     try:
         table = np.asarray([[0.0] * width if row is None else row for row in given])
     except ValueError:  # rows of different lengths
-        table = np.empty(0)
+        table = np.empty((0, 0))
     is_table = table.shape == (count, width) and table.dtype.kind in "iuf"
     has_flags = b"true" in line or b"false" in line  # NumPy would take them for numbers
     if has_flags or not is_table or not np.isfinite(table).all():
