@@ -110,3 +110,15 @@ def test_intervals(source: Path) -> None:
     assert "those that work: .drn" in error_of(
         "convert", source, "-o", source.with_name("x.json"), "--kappa", 100
     )
+
+
+def test_what_is_read_is_not_overwritten_by_something_else(source: Path) -> None:
+    drawing = source.with_name("keep.dot")
+    run("convert", source, "-o", drawing)
+    kept = drawing.read_bytes()
+    assert "a file of its own" in error_of("draw", drawing, "-o", drawing)
+    assert drawing.read_bytes() == kept
+    corpus = source.with_name("words.json")
+    corpus.write_text("0\n")
+    assert "a file of its own" in error_of("refit", source, "--corpus", corpus, "-o", corpus)
+    assert corpus.read_text() == "0\n"

@@ -151,10 +151,10 @@ def test_only_new_words_take_steps() -> None:
         ids, before = whole.ids[begin:end], sum(network.sizes)
         opened.answer(Batch.of_ids(ids, np.ones(len(ids), dtype=bool), whole.lineage))
         assert sum(network.sizes) - before == len(ids)
-    assert opened.computed_again == 0
+    assert opened._states.assigned_again == 0
     # A known word that is only on the way is not computed again; one that is wanted is.
     opened.answer(Batch.of_ids(np.arange(1, 4), np.array([False, True, False]), whole.lineage))
-    assert (sum(network.sizes), opened.computed_again) == (127, 1)
+    assert (sum(network.sizes), opened._states.assigned_again) == (127, 1)
 
 
 @pytest.mark.usefixtures("torch")
@@ -162,7 +162,7 @@ def test_ancestors_that_were_never_seen_are_computed_but_not_again() -> None:
     network, model = one_hot()
     opened = model.open()
     opened.answer(Batch.of([(0, 1, 1, 0, 1)]).select(np.array([0])))
-    assert (network.sizes, opened.computed_again) == ([1] * 5, 0)
+    assert (network.sizes, opened._states.assigned_again) == ([1] * 5, 0)
 
 
 SHAPES: dict[str, Any] = {
@@ -185,7 +185,7 @@ def test_a_forest_beyond_the_cache(shape: str, share: int) -> None:
     opened = model.open()
     assert opened.capacity == capacity
     rows = opened.answer(batch).to_dense()
-    assert sum(network.sizes) == count + opened.computed_again
+    assert sum(network.sizes) == count + opened._states.assigned_again
     assert sum(network.sizes) <= (2 if share < 100 or shape != "deep" else 6) * count
     states = opened._states
     assert max(len(states._used), states._tables[0].shape[0]) <= capacity
@@ -203,7 +203,7 @@ def test_access_words_are_not_forgotten() -> None:
     opened = model.open()
     for part in np.array_split(rows, len(suffixes)):
         opened.answer(whole.select(np.sort(part)))
-    assert (sum(network.sizes), opened.computed_again) == (len(whole.ids), 0)
+    assert (sum(network.sizes), opened._states.assigned_again) == (len(whole.ids), 0)
 
 
 @pytest.mark.usefixtures("torch")

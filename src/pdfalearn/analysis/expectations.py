@@ -28,8 +28,8 @@ from pdfalearn.typing import Floats
 
 # Lengths up to this one are counted one by one, before powers of the moves are tried.
 _STEPS = 2_000
-# The powers are tables of up to this many states.
-_MOST_DENSE = 500
+# The powers are tables of up to this many states, of moves of up to 2 to this many symbols.
+_MOST_DENSE, _MOST_LEAPS = 500, 60
 # Transitions passed through before it is given up.
 _MOST_WORK = 2**33
 
@@ -187,6 +187,8 @@ def _leaps_until(moves: Floats, here: Floats, bound: float) -> int:
     # Double the leap until it goes too far, then take every leap that does not.
     powers = [moves]
     while (powers[-1] @ here).sum() > bound:
+        if len(powers) > _MOST_LEAPS:
+            raise InputError("words are too long for a quantile; the mean is exact")
         powers.append(powers[-1] @ powers[-1])
     steps = 0
     for exponent in reversed(range(len(powers))):

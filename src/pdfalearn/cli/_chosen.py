@@ -148,6 +148,11 @@ class Chosen(SimpleNamespace):
             return nullcontext()
         return renewed(line, stays=False) if seconds is None else logged(line, seconds)
 
+    def refuse_overwriting(self, *inputs: object) -> None:
+        """Refuse to write to a file that is read, and not replaced by what is like it."""
+        if self.output.resolve() in {Path(str(one)).resolve() for one in inputs}:
+            raise InputError("-o has to be a file of its own, other than what is read")
+
     def check_output(self, whole: type | None = None) -> bool:
         """Refuse before anything is computed what could not be written after it.
 

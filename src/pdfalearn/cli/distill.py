@@ -229,6 +229,7 @@ def refit(chosen: Chosen) -> Answer:
     $ pdfalearn refit learnt.json --corpus words.txt -o fitted.json
     $ pdfalearn divergence target.json fitted.json
     """
+    chosen.refuse_overwriting(chosen.source, chosen.corpus)
     chosen.check_output()
     pdfa, transitions = read_automaton(chosen.pdfa), chosen.transitions
     if chosen.source is not None:

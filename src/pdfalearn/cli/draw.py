@@ -31,6 +31,7 @@ def draw(chosen: Chosen) -> Answer:
     $ pdfalearn draw large.npz -o core.pdf --most-states 20 --title 'The likely core'
     $ pdfalearn draw small.json -o way.png --word 0110 --direction down
     """
+    chosen.refuse_overwriting(chosen.pdfa)
     pdfalearn.viewing.check_picture(chosen.output)
     pdfa = read_automaton(chosen.pdfa)
     word = None if chosen.word is None else word_of(chosen.word, pdfa)

@@ -214,11 +214,6 @@ class OpenedNetwork(LanguageModel):
         # The most words that fit into the cache with as many parents and the empty word.
         self._widest = (self.capacity - 1) // 2
 
-    @property
-    def computed_again(self) -> int:
-        """How many symbols went through the network although they had before."""
-        return self._states.assigned_again
-
     def close(self) -> None:
         """Free the memory of the hidden states."""
         self._states = SlotCache([], [], 0)

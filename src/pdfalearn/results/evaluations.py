@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, isinf
+from math import isinf
 from typing import Any
 
 from pdfalearn.equivalence import Equivalence, Quantization, Tolerance
@@ -234,11 +234,5 @@ class Divergence(NotebookValue):
             "finite_mean": "mean over all other positions",
         }
         ways = self.forward, self.backward
-        return [
-            (text, *(_six_digits(getattr(way, name)) for way in ways))
-            for name, text in labels.items()
-        ]
-
-
-def _six_digits(value: float) -> str:
-    return f"{value:#.6g}" if value and isfinite(value) else f"{value:.6g}"
+        values = {text: [getattr(way, name) for way in ways] for name, text in labels.items()}
+        return [(text, *(f"{v:#.6g}" if v else "0" for v in both)) for text, both in values.items()]
