@@ -46,8 +46,8 @@ _LINES = [line.removeprefix("    ").removeprefix("$ ") for line in _KINDS.splitl
 KINDS = [Kind(*kind) for kind in zip(_LINES[::3], _LINES[1::3], _LINES[2::3], strict=True)]
 
 _ENDING = """\
-Functions and makers can be in modules, too. learn, distill, refit, evaluate and sample take all of
-these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
+Functions and makers can be in modules, too. learn, sweep, distill, refit, evaluate and sample take
+all of these, and constrain them by --guide, --temperature, --top-k and --top-p. compare, divergence, info,
 quotient, simplify, convert and draw look into an automaton: they take those that are a PDFA.
 
 LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
