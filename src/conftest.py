@@ -13,6 +13,7 @@ NEEDED = {
     "StepNetwork": "torch",
     "ServedModel": "httpx",
     "TransformerModel": "transformers",
+    "from_pretrained": "transformers",
     "WLStar": "sklearn",
 }
 """The package that the example of a public name needs."""
