@@ -48,8 +48,7 @@ KINDS = [Kind(*kind) for kind in zip(_LINES[::3], _LINES[1::3], _LINES[2::3], st
 _ENDING = """\
 Functions and makers can be in modules, too. learn, sweep, distill, refit, evaluate and sample take
 all of these, and constrain them by --guide, --temperature, --top-k and --top-p. compare,
-divergence, info, quotient, simplify, convert and draw look into an automaton: they take those that
-are a PDFA.
+divergence, info, quotient, simplify, convert and draw look into an automaton, so it is a PDFA.
 
 LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
 before a word). Where a symbol is to have another name than its text, or has characters that no line
