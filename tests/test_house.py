@@ -12,9 +12,9 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 200,
-    "lines in all": 39_720,
-    "lines of code": 25_500,
+    "files": 230,
+    "lines in all": 46_000,
+    "lines of code": 29_500,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 31,

@@ -53,6 +53,7 @@ FLOORS = [
         ("displays", "io", "languages"),
         "progress; files of automata, runs, frontiers and words; regular expressions and DFA",
     ),
+    Floor(("corpora",), "recorded words: files of many kinds, and trees of prefixes"),
     Floor(
         ("analysis", "models"),
         "questions to an automaton, over all of its words; the protocol of models, their kinds, "
@@ -63,7 +64,10 @@ FLOORS = [
         "answers that outlive the process; the conformance kit for models; pages, pictures and "
         "notebook output",
     ),
-    Floor(("observations",), "the tree of what was asked, behind one front door"),
+    Floor(
+        ("observations", "passive"),
+        "the tree of what was asked, behind one front door; learners that are given words",
+    ),
     Floor(
         ("learners", "samplers"),
         "QuaNT twice, L_p*, WL*; where sampled words come from",

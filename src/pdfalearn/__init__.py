@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # rooms, as attributes of the package
     from pdfalearn import analysis as analysis
+    from pdfalearn import corpora as corpora
     from pdfalearn import datasets as datasets
     from pdfalearn import equivalence as equivalence
     from pdfalearn import errors as errors
@@ -63,6 +64,7 @@ if TYPE_CHECKING:  # rooms, as attributes of the package
     from pdfalearn import metrics as metrics
     from pdfalearn import models as models
     from pdfalearn import oracles as oracles
+    from pdfalearn import passive as passive
     from pdfalearn import results as results
     from pdfalearn import samplers as samplers
     from pdfalearn import stores as stores

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pdfalearn.models.constrained.wrapper import Wrapper as Wrapper
     from pdfalearn.models.function import FunctionModel as FunctionModel
     from pdfalearn.models.parallel import Replicas as Replicas
+    from pdfalearn.models.pfa import PFA as PFA
     from pdfalearn.models.program import ProgramModel as ProgramModel
     from pdfalearn.models.protocol import LanguageModel as LanguageModel
     from pdfalearn.models.protocol import QueryCost as QueryCost

@@ -1,0 +1,16 @@
+"""Learners that are given words and cannot ask: the field's own."""
+
+from typing import TYPE_CHECKING
+
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.passive.expectation import fit_pfa as fit_pfa
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.passive.expectation import Weights as Weights
+    from pdfalearn.passive.expectation import draw_weights as draw_weights
+    from pdfalearn.passive.expectation import improve as improve
+    from pdfalearn.passive.expectation import predict_rows as predict_rows
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)
