@@ -140,16 +140,20 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
     knee = "none: nowhere does the curve bend much"
     if frontier.knee is not None:
         size = count_text(frontier.knee, "states")
-        knee = f"{size}: there the curve of training divergences bends most"
+        curve = "excess over the best" if frontier.is_of_words else "training divergences"
+        knee = f"{size}: there the curve of {curve} bends most"
+    perplexity = frontier.model_perplexity
+    own = {} if perplexity is None else {"perplexity of the model": format_value(perplexity)}
     texts = {
         "best": f"{best}: the smallest that is not worse than any by more than a standard error",
         "knee": knee,
-        "perplexity of the model": format_value(frontier.model_perplexity),
+        **own,
         **{LABELS[name.removesuffix("_asked")]: details[name] for name in figures},
         **outside_facts(frontier.certificate),
         "certificate": str(frontier.certificate),
     }
-    header, cells = pdfalearn.results.FRONTIER_HEADER, pdfalearn.results.frontier_cells(frontier)
+    results = pdfalearn.results
+    cells, header = results.frontier_cells(frontier), results.frontier_header(frontier)
     table = Table(title, header, cells, is_boxed=False)
     return [table, facts("in words", texts)]
 

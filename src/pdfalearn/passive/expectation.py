@@ -156,3 +156,11 @@ def predict_rows(weights: Weights, tree: PrefixTree) -> Floats:
     """Return the distribution after every prefix of a tree."""
     rows = forward_vectors(weights, tree)[0].astype(np.float64) @ weights.emissions
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def train_teacher(tree: PrefixTree, seed: int) -> Weights:
+    """Fit."""
+    weights = draw_weights(70, tree.width, np.random.default_rng(seed))
+    for _ in range(100):
+        weights, _ = improve(weights, tree)
+    return weights
