@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +27,8 @@ def read_lines(path: str | Path) -> WordLines:
     if str(path) != STANDARD_INPUT:
         return pdfalearn.io.WordLines.read(path)
     try:
-        text = _standard_input().read().decode("utf-8-sig")
+        _take_standard_input()
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"the standard input: not a text in UTF-8 ({error})") from error
     lines = [line.removesuffix("\n") for line in StringIO(text, newline=None)]
@@ -41,18 +42,19 @@ def read_words(path: str | Path, alphabet: Alphabet) -> list[tuple[object, ...]]
 
 def read_corpus(path: str | Path) -> Corpus:
     """Make a corpus of a file of words, or of the standard input."""
-    return pdfalearn.Corpus(read_lines(path) if str(path) == STANDARD_INPUT else path)
+    if str(path) == STANDARD_INPUT:
+        _take_standard_input()
+    return pdfalearn.Corpus(path)
 
 
-def _standard_input() -> BinaryIO:
-    """Return the standard input, which a command can read only once."""
+def _take_standard_input() -> None:
+    """Take the standard input, which a command can read only once."""
     context = click.get_current_context().find_root()
     if context.meta.get(_TAKEN):
         raise click.UsageError("The standard input can be read only once: give - only once.")
     context.meta[_TAKEN] = True
     if sys.stdin is None:
         raise click.UsageError("There is no standard input to read: name a file instead of -.")
-    return cast("BinaryIO", sys.stdin.buffer)
 
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:

@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.corpora.corpus import Corpus as Corpus
     from pdfalearn.corpora.prefix_trees import PrefixTree as PrefixTree
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.corpora.coding import Others as Others
+    from pdfalearn.corpora.coding import RecordedWords as RecordedWords
+    from pdfalearn.corpora.corpus import FORMATS as FORMATS
+    from pdfalearn.corpora.corpus import CorpusLike as CorpusLike
+    from pdfalearn.corpora.corpus import as_corpus as as_corpus
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -24,7 +24,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.samplers import Sampler
+from pdfalearn.samplers import SamplerLike
 from pdfalearn.words import visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
@@ -38,7 +38,7 @@ def refit(
     *,
     transitions: bool = False,
     budget: Budget = _BUDGET,
-    sampler: Sampler | None = None,
+    sampler: SamplerLike | None = None,
     seed: int = 0,
 ) -> PDFA:
     """Re-estimate the rows of an automaton, and its transitions if wanted; its states stay.
@@ -55,7 +55,7 @@ def refit(
         Whether transitions may be moved where that predicts the source better.
     budget : Budget
         How much may be asked of a model; 20,000 symbols if not given.
-    sampler : Sampler, optional
+    sampler : Sampler or Corpus, optional
         What draws words from a model; `ModelWords` if not given.
     seed : int
         Seed of the words.
@@ -99,7 +99,7 @@ def _make_machine(pdfa: PDFA, *, complete: bool) -> Machine:
 
 
 def _ask_evidence(
-    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: Sampler | None, seed: int
+    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: SamplerLike | None, seed: int
 ) -> Evidence:
     model = as_model(source)
     if model.alphabet != pdfa.alphabet:

@@ -31,7 +31,7 @@ from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
 from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
@@ -62,7 +62,7 @@ def distill(
     model: PDFA | LanguageModel,
     *,
     budget: Budget,
-    sampler: Sampler | None = None,
+    sampler: SamplerLike | None = None,
     sizes: Iterable[int] | None = None,
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
@@ -85,7 +85,7 @@ def distill(
         Bounds on everything that is asked: symbols, words, cost or seconds. A distribution after a
         word costs one symbol where the word before it is known. Where seconds are bounded, half of
         them are for asking.
-    sampler : Sampler, optional
+    sampler : Sampler or Corpus, optional
         What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
         is under their distribution, and the certificate names it.
     sizes : iterable of int, optional

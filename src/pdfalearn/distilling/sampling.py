@@ -16,7 +16,7 @@ from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import QueryCost
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, Sampler, SamplerLike, as_sampler
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -268,18 +268,13 @@ def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any w
             )
 
 
-def check_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
+def check_sampler(sampler: SamplerLike | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model, with words so short that enough fit in."""
     if sampler is None:
         bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
         length = max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
         return ModelWords(length)
-    if not hasattr(sampler, "draw"):
-        raise InputError(
-            f"sampler={sampler!r} is not a sampler, such as ModelWords(max_length=100) or "
-            "Corpus(path)"
-        )
-    return sampler
+    return as_sampler(sampler)
 
 
 def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:

@@ -1,0 +1,165 @@
+"""Files of words as streams: names and patterns, compression, blocks of whole lines."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.extras import import_extra
+from pdfalearn.files import check_name, show_name
+
+STANDARD_INPUT = "-"
+# Lines are read in blocks of at least this many bytes, as long as there are more.
+_BLOCK = 2**20
+_ENDINGS = (".gz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or what was read from the standard input."""
+
+    name: str
+    data: bytes | None = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """What errors call it."""
+        return "the standard input" if self.data is not None else show_name(self.name)
+
+    @property
+    def plain_name(self) -> str:
+        """Its name in small letters, without the ending of its compression."""
+        name = self.name.lower()
+        return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open it; what is compressed is decompressed, and what is damaged is named."""
+        with Path(self.name).open("rb") if self.data is None else io.BytesIO(self.data) as raw:
+            try:
+                with _decompress(cast(BinaryIO, raw), self.name.lower()) as stream:
+                    yield stream
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise FileFormatError(
+                    f"{self.shown}: damaged or cut off ({error}); get the file again"
+                ) from error
+
+    def blocks(self, bad: BadInput) -> Iterator[tuple[int, str]]:
+        """Read the text in blocks of whole lines, each with the number of its first line."""
+        number, rest = 1, b""
+        with self.open() as stream:
+            while data := stream.read(_BLOCK):
+                head, line_end, tail = data.rpartition(b"\n")
+                if not line_end:  # one line that is longer than a block
+                    rest += tail
+                    continue
+                block = _unify_ends(rest + head + line_end, number)
+                rest = tail
+                yield from _decode(block, number, bad)
+                number += block.count(b"\n")
+        if rest:
+            yield from _decode(_unify_ends(rest + b"\n", number), number, bad)
+
+
+@dataclass
+class BadInput:
+    """What is wrong in a file: an error at once, or counted and left out."""
+
+    source: Source
+    is_skipped: bool
+    count: int = 0
+
+    def report(self, number: int, message: str, unit: str = "line") -> None:
+        """Report a part of the file that cannot be read."""
+        if not self.is_skipped:
+            raise FileFormatError(
+                f"{self.source.shown}, {unit} {number}: {message}; correct it, or leave out what "
+                "cannot be read by skip_bad=True (--skip-bad)"
+            )
+        self.count += 1
+
+    def refuse(self, message: str) -> FileFormatError:
+        """Return the error of a file of which nothing can be read."""
+        return FileFormatError(f"{self.source.shown}: {message}")
+
+
+def _unify_ends(data: bytes, number: int) -> bytes:
+    """Make every end of a line a line feed, and remove the mark of the byte order."""
+    if number == 1:
+        data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data
+
+
+def _decode(data: bytes, number: int, bad: BadInput) -> Iterator[tuple[int, str]]:
+    """Decode lines; those that are not UTF-8 are left out."""
+    while data:
+        try:
+            yield number, data.decode()
+            return
+        except UnicodeDecodeError as error:
+            begin = data.rfind(b"\n", 0, error.start) + 1
+            end = data.index(b"\n", error.start) + 1
+            line = number + data.count(b"\n", 0, begin)
+            reason = f"byte {error.start - begin + 1} of the line is not a text in UTF-8"
+            bad.report(line, reason)
+            if begin:
+                yield number, data[:begin].decode()
+            number, data = line + 1, data[end:]
+
+
+@contextmanager
+def _decompress(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    if name.endswith(".gz"):
+        with gzip.open(raw) as stream:
+            yield cast(BinaryIO, stream)
+    elif name.endswith((".zst", ".zstd")):
+        yield from _decompress_zstandard(raw)
+    else:
+        yield raw
+
+
+def _decompress_zstandard(raw: BinaryIO) -> Iterator[BinaryIO]:
+    """Use the standard library's module where there is one (Python 3.14), else an extra."""
+    if find_spec("compression") is not None:
+        zstd = import_extra("compression.zstd", "files of Zstandard")
+        try:
+            with zstd.open(raw) as stream:
+                yield stream
+        except zstd.ZstdError as error:
+            raise EOFError(str(error)) from error
+        return
+    package = import_extra("zstandard", "files of Zstandard")
+    try:
+        with package.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+            yield stream
+    except package.ZstdError as error:
+        raise EOFError(str(error)) from error
+
+
+def list_sources(given: str | os.PathLike[str]) -> list[Source]:
+    """Return the files that a path or a pattern means, in sorted order."""
+    name = check_name(given)
+    if name == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("there is no standard input to read; name a file instead of -")
+        return [Source(name, sys.stdin.buffer.read())]
+    if glob.has_magic(name) and not Path(name).exists():
+        found = sorted(glob.glob(name, recursive=True))
+        if not found:
+            raise InputError(f"{show_name(name)}: no file has a name of this form")
+        return [Source(one) for one in found if not Path(one).is_dir()]
+    with Path(name).open("rb"):  # what cannot be opened is said at once
+        return [Source(name)]
