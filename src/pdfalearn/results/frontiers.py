@@ -63,6 +63,9 @@ class Point:
     automaton's rows."""
     training_divergence: float
     """The divergence on the words that the automaton was made from."""
+    unseen_divergence: float
+    """The divergence on held-out prefixes that nothing was learnt from; that on all if there are
+    none. Held-out words share their short prefixes with the words that were learnt from."""
 
     @property
     def cross_entropy(self) -> float:
@@ -88,8 +91,8 @@ class Frontier(ArrayValue, NotebookValue):
 
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
-    """The sizes that were searched for. Automata that are not better than smaller ones on the words
-    they were made from, or clearly worse on the held-out ones, are left out."""
+    """The sizes that were searched for. Automata that are better than smaller ones neither on the
+    words they were made from nor on the held-out ones, or clearly worse on these, are left out."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float | None

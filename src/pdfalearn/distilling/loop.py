@@ -13,9 +13,11 @@ import numpy as np
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.estimates import HeldOut, make_frontier
+from pdfalearn.distilling.choosing import Chooser, refit_rows
+from pdfalearn.distilling.contexts import Contexts
+from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
@@ -24,7 +26,7 @@ from pdfalearn.distilling.sampling import (
     check_sampler,
     take_first_words,
 )
-from pdfalearn.distilling.searching import default_sizes, search
+from pdfalearn.distilling.searching import LARGEST_SEARCHED, default_sizes, search
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
@@ -55,7 +57,7 @@ _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
 # One word in this many is held out.
-_HELD_OUT = 4
+_HELD_OUT = 10
 
 
 def distill(
@@ -75,7 +77,7 @@ def distill(
     Words are drawn from the model, and its answers after all their prefixes are the evidence: an
     automaton is good if its rows are near these answers. Automata of all sizes are searched for;
     a part of the budget is spent on transitions that automata take and words hardly ever do; and
-    one word in four is held out to tell how far each automaton is from the model.
+    one word in ten is held out to tell how far each automaton is from the model.
 
     Parameters
     ----------
@@ -262,7 +264,9 @@ class Run:
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        self._keep(search(evidence, self._sizes), evidence)
+        searched = [size for size in self._sizes if size <= LARGEST_SEARCHED]
+        if searched:
+            self._keep(search(evidence, searched), evidence)
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
@@ -294,15 +298,30 @@ class Run:
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
-        """Fit the rows of the automata to all answers, and measure them."""
+        """Choose automata on held-out words, measure them, and give all answers to their rows."""
         self._phase = "measuring"
         self._report()
-        evidence, nodes = self._sampling.make_evidence(2**62)
-        fits = {
-            size: prune(fit_rows(widen(*machine, evidence.codes), evidence), evidence)
-            for size, machine in self._machines.items()
+        sampling = self._sampling
+        everything, _ = sampling.make_evidence(2**62, with_held_out=True)
+        codes = everything.codes
+        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
+        learnt = sampling.weigh_nodes(sampling.training)
+        held_out = HeldOut(sampling.held_out, self._observations, codes=codes, learnt=learnt)
+        machines: dict[int, Machine | None] = {
+            size: widen(*found, codes) for size, found in self._machines.items()
         }
-        return make_frontier(fits, evidence, nodes, self._sampling, is_interrupted=is_interrupted)
+        if not is_interrupted:
+            machines = dict.fromkeys(self._sizes or []) | machines
+        contexts = Contexts(evidence, max(machines))
+        drawn = sampling.training.count_passes(self._observations)[nodes]
+        found = []
+        for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
+            fit = choice.candidate.fit
+            refitted = refit_rows(choice.candidate, everything)
+            pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
+            rare = rare_loss(fit, evidence, drawn)
+            found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
+        return make_frontier(found, held_out, machines, sampling, is_interrupted=is_interrupted)
 
     def _report(
         self, states: int | None = None, loss: float | None = None, held_out: float | None = None
