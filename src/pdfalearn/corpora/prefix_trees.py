@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pdfalearn.frozen import ArrayValue
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from pdfalearn.words import Words
@@ -31,7 +31,7 @@ class PrefixTree(ArrayValue):
     passes : array of float
         How many words have this prefix.
     ends : array of float
-        How many words are just this prefix.
+        How many words are just this prefix, those that were cut there not counted.
     borders : array of int
         Where the nodes of each length begin, and behind them the number of nodes.
 
@@ -51,12 +51,14 @@ class PrefixTree(ArrayValue):
     borders: Integers
 
     @classmethod
-    def of(cls, words: Words, width: int) -> PrefixTree:
+    def of(cls, words: Words, width: int, is_cut: Flags | None = None) -> PrefixTree:
         """Count the prefixes of words over an alphabet of this many symbols."""
-        return cls.with_ends(words, width)[0]
+        return cls.with_ends(words, width, is_cut)[0]
 
     @classmethod
-    def with_ends(cls, words: Words, width: int) -> tuple[PrefixTree, Integers]:
+    def with_ends(
+        cls, words: Words, width: int, is_cut: Flags | None = None
+    ) -> tuple[PrefixTree, Integers]:
         """Count the prefixes of words; also return the node of each word."""
         lengths, begins = words.lengths, words.offsets[:-1]
         nodes = np.zeros(len(words), dtype=np.int64)
@@ -79,7 +81,7 @@ class PrefixTree(ArrayValue):
             np.concatenate(parents),
             np.concatenate(symbols),
             np.concatenate(counts),
-            np.bincount(nodes, minlength=borders[-1]).astype(np.float64),
+            np.bincount(nodes if is_cut is None else nodes[~is_cut], minlength=borders[-1]) * 1.0,
             np.array(borders),
         )
         return tree, nodes

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
+from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
 from pdfalearn.distilling.recorded import (
@@ -36,8 +38,7 @@ from pdfalearn.results import (
     is_worse,
     not_worse,
 )
-from pdfalearn.samplers import Corpus
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 
 # Automata are searched with so many words that these have about as many prefixes, and their rows
 # and sizes are chosen with so many.
@@ -52,7 +53,7 @@ _FEWEST = 4
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
 
-class Measured(NamedTuple):
+class MeasuredCandidate(NamedTuple):
     """A candidate, with what held-out words say about it."""
 
     candidate: Candidate
@@ -108,25 +109,26 @@ class WordsRun:
         self._name, self._alphabet = corpus.name, corpus.alphabet
         self._seed, self._share, self._unseen = seed, held_out, unseen
         self._progress, self._interrupts = progress, interrupts
-        self._words = words = corpus.encode()
-        if len(words) < _FEWEST:
+        self._all = every = corpus.encode_with_cuts()
+        count, self._width = len(every.words), len(self._alphabet)
+        if count < _FEWEST:
             raise InputError(
-                f"{corpus.name}: there are {len(words)} words, too few to learn from some and to "
-                f"hold others out; give at least {_FEWEST}"
+                f"{corpus.name}: there are too few to learn from some and to hold others out; "
+                f"give at least {_FEWEST}"
             )
-        self._width = width = len(self._alphabet)
-        order = np.random.default_rng(seed).permutation(len(words))
-        count = min(max(_FEWEST // 2, round(held_out * len(words))), len(words) - _FEWEST // 2)
-        held, _ = words.take(order[:count]).split(_MOST_HELD_OUT)
-        self._held_out = HeldOutWords(held, width)
+        order = np.random.default_rng(seed).permutation(count)
+        held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
+        kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
+        self._held_out = HeldOutWords(kept, self._width)
         # Strengths are chosen on one half of the held-out words and measured on the other, so that
         # the choice does not flatter.
-        self._is_first = np.arange(len(held)) % 2 == 0
-        self._training = words.take(order[count:])
-        self._recorded = Recorded(self._training.split(_CHOOSING)[0], width)
-        given = default_sizes(len(self._recorded.tree), width)
+        self._is_first = np.arange(len(kept.words)) % 2 == 0
+        # The words to choose with; those to search with are the first of them.
+        self._training = take_first(take_words(every, order[held:]), _CHOOSING)
+        self._recorded = Recorded(self._training, self._width)
+        given = default_sizes(len(self._recorded.tree), self._width)
         self._sizes = sizes or [size for size in given if size <= _LARGEST]
-        self._found: dict[int, Measured] = {}
+        self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "words"
 
     def finish(self) -> Frontier:
@@ -152,9 +154,8 @@ class WordsRun:
         known = len(self._recorded.tree)
         if known <= most:
             return self._recorded
-        part, _ = self._training.split(_CHOOSING)
-        count = max(2, round(len(part) * most / known))
-        return Recorded(part.part(0, count), self._width)
+        count = max(2, round(len(self._training.words) * most / known))
+        return Recorded(take_words(self._training, np.arange(count)), self._width)
 
     def _consider(self, candidate: Candidate) -> None:
         """Choose the strength of a candidate's priors; keep it if it is the best of its size."""
@@ -167,7 +168,7 @@ class WordsRun:
         self._report(len(candidate.transitions), found.training_loss, held_out)
         self._interrupts.check()
 
-    def _measure(self, candidate: Candidate) -> Measured:
+    def _measure(self, candidate: Candidate) -> MeasuredCandidate:
         counts, first = self._recorded.count_rows(candidate.transitions), self._is_first
         tables = [
             estimate_rows(counts, candidate.priors, strength, self._unseen)
@@ -181,7 +182,9 @@ class WordsRun:
         losses, infinite = np.where(first, measured[by_second], measured[by_first])
         with np.errstate(divide="ignore", invalid="ignore"):
             training = -np.nansum(counts * np.log(tables[best])) / counts.sum()
-        return Measured(candidate, candidate.strengths[best], float(training), losses, infinite)
+        return MeasuredCandidate(
+            candidate, candidate.strengths[best], float(training), losses, infinite
+        )
 
     def _learn_from_teacher(self, structure: Recorded) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
@@ -200,8 +203,8 @@ class WordsRun:
         self._report()
         found = self._choose_points()
         counts = [np.zeros_like(each.candidate.priors) for each in found]
-        for begin, end in self._words.parts(_CHOOSING):
-            part = Recorded(self._words.part(begin, end), self._width)
+        for begin, end in self._all.words.parts(_CHOOSING):
+            part = Recorded(take_words(self._all, np.arange(begin, end)), self._width)
             for sums, each in zip(counts, found, strict=True):
                 sums += part.count_rows(each.candidate.transitions)
         points, masses = zip(*map(self._make_point, found, counts), strict=True)
@@ -217,9 +220,9 @@ class WordsRun:
         certificate = self._certify(frontier, found, masses, is_interrupted=is_interrupted)
         return replace(frontier, certificate=certificate)
 
-    def _choose_points(self) -> list[Measured]:
+    def _choose_points(self) -> list[MeasuredCandidate]:
         """Return the best automaton of each number of states, without those that are worse."""
-        by_states: dict[int, Measured] = {}
+        by_states: dict[int, MeasuredCandidate] = {}
         for each in self._found.values():
             states = len(each.candidate.transitions)
             if states not in by_states or _sum_up(each) < _sum_up(by_states[states]):
@@ -229,7 +232,7 @@ class WordsRun:
         kept = not_worse(losses, self._held_out.lengths)
         return [each for each, is_kept in zip(found, kept, strict=True) if is_kept]
 
-    def _make_point(self, found: Measured, counts: Floats) -> tuple[Point, float]:
+    def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
         """Return an automaton fitted to all words, and its share for what was never seen."""
         candidate, lengths = found.candidate, self._held_out.lengths
         rows = estimate_rows(counts, candidate.priors, found.strength, self._unseen)
@@ -257,20 +260,21 @@ class WordsRun:
             word_error_rate=word_error_rate,
             perplexity=float(np.exp(mean)),
             training_divergence=found.training_loss,
+            unseen_divergence=mean,
         )
         return point, float(counts.sum(axis=1) @ never / counts.sum())
 
     def _certify(
         self,
         frontier: Frontier,
-        found: list[Measured],
+        found: list[MeasuredCandidate],
         masses: Sequence[float],
         *,
         is_interrupted: bool,
     ) -> Certificate:
         best = frontier.point(len(frontier.best))
         mass = masses[frontier.points.index(best)]
-        held_out, total = len(self._held_out.lengths), len(self._words)
+        held_out, total = len(self._held_out.lengths), len(self._all.words)
         texts = [
             f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
             f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
@@ -291,6 +295,7 @@ class WordsRun:
             "source": "words",
             "words": self._name,
             "word_count": total,
+            "words_cut": int(self._all.is_cut.sum()),
             "held_out": self._share,
             "held_out_words": held_out,
             "held_out_positions": int(self._held_out.lengths.sum()),
@@ -322,8 +327,8 @@ class WordsRun:
             self._progress(
                 DistillingProgress(
                     phase=self._phase,
-                    words=len(self._words),
-                    symbols=len(self._words.symbols),
+                    words=len(self._all.words),
+                    symbols=len(self._all.words.symbols),
                     cost=0.0,
                     share=len(self._found) / len(self._sizes),
                     states=states,
@@ -335,6 +340,17 @@ class WordsRun:
             self._interrupts.is_calling = False
 
 
-def _sum_up(found: Measured) -> float:
+def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
+    """Return the words at some places."""
+    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
+
+
+def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
+    """Return the first words, of at most this many prefixes but at least one word."""
+    words, _ = recorded.words.split(most)
+    return RecordedWords(words, recorded.is_cut[: len(words)])
+
+
+def _sum_up(found: MeasuredCandidate) -> float:
     """Return what held-out words lose in all."""
     return float(comparable(found.losses, found.infinite).sum())

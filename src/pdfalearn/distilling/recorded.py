@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.corpora import PrefixTree
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.corpora import PrefixTree, RecordedWords
+from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import States
 from pdfalearn.distilling.searching import search
 from pdfalearn.passive import Weights, predict_rows
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats
-from pdfalearn.words import Words
 
 # Tables of at most this many columns are dense.
 _NARROW = 64
@@ -43,23 +42,30 @@ class Candidate(NamedTuple):
 class Recorded:
     """Words to learn from: the tree of their prefixes, and what follows each of these."""
 
-    def __init__(self, words: Words, width: int) -> None:
-        self.tree = tree = PrefixTree.of(words, width)
+    def __init__(self, recorded: RecordedWords, width: int) -> None:
+        self.tree = tree = PrefixTree.of(recorded.words, width, recorded.is_cut)
         nodes = np.arange(len(tree))
         rows = np.concatenate((nodes, tree.parents[1:]))
         columns = np.concatenate((np.zeros(len(tree), dtype=np.int64), tree.symbols[1:] + 1))
         counts = np.concatenate((tree.ends, tree.passes[1:]))
         self._counts = csr_array((counts, (rows, columns)), shape=(len(tree), width + 1))
         self._counts.eliminate_zeros()
+        # How often something follows each prefix: words that were cut there say nothing.
+        self._weights: Floats = np.asarray(self._counts.sum(axis=1))
 
-    def make_evidence(self, rows: Floats | None = None) -> Evidence:
+    def make_evidence(self, rows: Table | None = None) -> Evidence:
         """Return what follows every prefix, or the rows of a teacher, as evidence."""
-        tree = self.tree
-        if rows is None:
-            table = self._counts.copy()
-            table.data /= np.repeat(tree.passes, np.diff(table.indptr))
-            rows = table.toarray() if tree.width < _NARROW else table
-        return Evidence(tree.parents, tree.symbols, tree.passes, rows)
+        tree, table = self.tree, rows
+        if table is None:
+            shares = self._counts.copy()
+            shares.data /= np.repeat(self._weights, np.diff(shares.indptr))
+            table = shares.toarray() if tree.width < _NARROW else shares
+        # Prefixes at which all words were cut have nothing below them, and say nothing.
+        known = self._weights.nonzero()[0]
+        if len(known) == len(tree):
+            return Evidence(tree.parents, tree.symbols, self._weights, table)
+        parents = np.searchsorted(known, tree.parents[known])
+        return Evidence(parents, tree.symbols[known], self._weights[known], table[known])
 
     def count_rows(self, transitions: States) -> Floats:
         """Return how often each symbol and the end follow the words that lead to each state."""
@@ -102,20 +108,21 @@ def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float
     after the words of a state stays impossible there.
     """
     if unseen:
-        priors = (1 - unseen) * priors + unseen / priors.shape[1]
+        prior = np.asarray((1 - unseen) * priors + unseen / priors.shape[1])
     else:
-        priors = np.where((counts > 0) | (counts.sum(axis=1) == 0)[:, None], priors, 0.0)
-    rows = counts + strength * priors
+        prior = np.where((counts > 0) | (counts.sum(axis=1) == 0)[:, None], priors, 0.0)
+    rows = counts + strength * prior
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 class HeldOutWords:
     """Words that nothing is learnt from."""
 
-    def __init__(self, words: Words, width: int) -> None:
-        self._tree, self._ends = PrefixTree.with_ends(words, width)
+    def __init__(self, recorded: RecordedWords, width: int) -> None:
+        words, self._is_cut = recorded
+        self._tree, self._ends = PrefixTree.with_ends(words, width, self._is_cut)
         # How many positions every word has.
-        self.lengths: Floats = words.lengths + 1.0
+        self.lengths: Floats = words.lengths + 1.0 - self._is_cut
 
     def losses(self, transitions: States, rows: Floats) -> tuple[Floats, Floats]:
         """Return of every word -ln P, and how many of its positions are impossible.
@@ -140,6 +147,7 @@ class HeldOutWords:
             for level in self._tree.levels[1:]:
                 sums[level] += sums[self._tree.parents[level]]
             found[place] = sums[self._ends]
+        ended = np.where(self._is_cut, 1.0, ended)
         return found[0] + _surprisals(ended), found[1] + (ended == 0)
 
     def measure(self, transitions: States, rows: Floats) -> tuple[float, float]:

@@ -295,8 +295,8 @@ def _choose_format(table: csr_array[np.float64]) -> Table:
     return make_dense(table) if is_dense else table
 
 
-def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> None:
-    """Refuse a budget that does not bound what is asked, or is too small for it."""
+def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
+    """Return a budget; refuse one that does not bound what is asked, or is too small for it."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
@@ -319,6 +319,7 @@ def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any w
                 f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
+    return budget
 
 
 def check_sampler(sampler: SamplerLike | None, budget: Budget, cost: QueryCost) -> Sampler:

@@ -65,7 +65,7 @@ class Point:
     """The divergence on the words that the automaton was made from."""
     unseen_divergence: float
     """The divergence on held-out prefixes that nothing was learnt from; that on all if there are
-    none. Held-out words share their short prefixes with the words that were learnt from."""
+    none, or for recorded words. Held-out words share their short prefixes with the words that were learnt from."""
 
     @property
     def cross_entropy(self) -> float:
@@ -219,9 +219,9 @@ class Frontier(ArrayValue, NotebookValue):
         if self.knee is not None:
             label = f"knee: {count_text(self.knee, 'states')}"
             axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
-        label = {"ylabel": "cross-entropy per symbol (nats)"} if self.is_of_words else {}
+        names = {"ylabel": "cross-entropy per symbol (nats)"} if self.is_of_words else {}
         scale = "log" if values.min() > 0 and not self.is_of_words else "linear"
-        finish(axes, yscale=scale, **DIVERGENCE_AXES | label)
+        finish(axes, yscale=scale, **DIVERGENCE_AXES | names)
         write_numbers_in_full(axes.xaxis)
         return axes
 
