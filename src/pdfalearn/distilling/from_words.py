@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
@@ -18,6 +17,7 @@ from pdfalearn.distilling.recorded import (
     HeldOutWords,
     Recorded,
     estimate_rows,
+    leave_one_out,
     propose_counted,
     propose_taught,
 )
@@ -59,7 +59,7 @@ class MeasuredCandidate(NamedTuple):
     candidate: Candidate
     # How many words the prior is worth, by all held-out words.
     strength: float
-    # The mean loss of a position on the words to learn from.
+    # The mean loss of a position of the words to learn from, each left out in turn.
     training_loss: float
     # Of every held-out word the loss, and how many of its positions are impossible, with the
     # strength that the other half of these words prefers.
@@ -180,11 +180,9 @@ class WordsRun:
             int(sums[:, part].sum(axis=1).argmin()) for part in (first | True, first, ~first)
         )
         losses, infinite = np.where(first, measured[by_second], measured[by_first])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            training = -np.nansum(counts * np.log(tables[best])) / counts.sum()
-        return MeasuredCandidate(
-            candidate, candidate.strengths[best], float(training), losses, infinite
-        )
+        strength = candidate.strengths[best]
+        training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
+        return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
 
     def _learn_from_teacher(self, structure: Recorded) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
@@ -208,10 +206,11 @@ class WordsRun:
             for sums, each in zip(counts, found, strict=True):
                 sums += part.count_rows(each.candidate.transitions)
         points, masses = zip(*map(self._make_point, found, counts), strict=True)
+        positions = int(self._recorded.positions)
         frontier = Frontier(
             points=points,
             sizes=tuple(sorted(self._found)),
-            certificate=Certificate("distilled", "", {"source": "words"}),
+            certificate=Certificate("distilled", "", {"training_positions": positions}),
             model_perplexity=None,
             kept_losses=np.array([each.losses for each in found]),
             kept_infinite=np.array([each.infinite for each in found]),
@@ -299,7 +298,7 @@ class WordsRun:
             "held_out": self._share,
             "held_out_words": held_out,
             "held_out_positions": int(self._held_out.lengths.sum()),
-            "training_positions": int(self._recorded.tree.passes.sum()),
+            "training_positions": int(self._recorded.positions),
             "unseen": self._unseen,
             "unseen_mass": mass,
             "smoothing": [each.strength for each in found],

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
@@ -52,6 +53,7 @@ class Recorded:
         self._counts.eliminate_zeros()
         # How often something follows each prefix: words that were cut there say nothing.
         self._weights: Floats = np.asarray(self._counts.sum(axis=1))
+        self.positions = self._weights.sum()
 
     def make_evidence(self, rows: Table | None = None) -> Evidence:
         """Return what follows every prefix, or the rows of a teacher, as evidence."""
@@ -101,18 +103,34 @@ def propose_taught(recorded: Recorded, rows: Floats, sizes: Sequence[int]) -> It
             yield Candidate(size, fit.machine.transitions, fit.machine.rows, _TAUGHT)
 
 
-def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float) -> Floats:
-    """Return rows drawn to their priors, as if these were worth some words.
+def mix_priors(counts: Floats, priors: Floats, unseen: float) -> Floats:
+    """Return what rows are drawn to.
 
-    A share ``unseen`` of the priors goes to all symbols alike. Without it, what was never seen
-    after the words of a state stays impossible there.
+    A share ``unseen`` of it goes to all symbols alike. Without it, what was never seen after the
+    words of a state stays impossible there.
     """
     if unseen:
-        prior = np.asarray((1 - unseen) * priors + unseen / priors.shape[1])
-    else:
-        prior = np.where((counts > 0) | (counts.sum(axis=1) == 0)[:, None], priors, 0.0)
-    rows = counts + strength * prior
+        return np.asarray((1 - unseen) * priors + unseen / priors.shape[1])
+    return np.where((counts > 0) | (counts.sum(axis=1) == 0)[:, None], priors, 0.0)
+
+
+def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float) -> Floats:
+    """Return rows drawn to their priors, as if these were worth some words."""
+    rows = counts + strength * mix_priors(counts, priors, unseen)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def leave_one_out(counts: Floats, priors: Floats, strength: float, unseen: float) -> float:
+    """Return what words lose in all if each position is predicted from all others.
+
+    So rows of many symbols that were seen once look no better than they are. Where nothing else was
+    seen and nothing unseen is allowed, a position counts as itself.
+    """
+    others = np.maximum(counts - 1, 0) if unseen else counts
+    totals = counts.sum(axis=1, keepdims=True) - (1 if unseen else 0)
+    prior = mix_priors(counts, priors, unseen)
+    rows = (others + strength * prior) / np.maximum(totals + strength, strength)
+    return -float(xlogy(counts, rows).sum())
 
 
 class HeldOutWords:

@@ -17,7 +17,13 @@ from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numb
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate, NotebookValue
-from pdfalearn.results.recommendations import comparable, knee, smallest_good, standard_error
+from pdfalearn.results.recommendations import (
+    comparable,
+    find_supported,
+    knee,
+    smallest_good,
+    standard_error,
+)
 from pdfalearn.text import count_text, format_table
 
 DIVERGENCE_AXES = {"xscale": "log", "xlabel": "states", "ylabel": "KL divergence per symbol (nats)"}
@@ -62,10 +68,12 @@ class Point:
     """exp of the mean cross-entropy, the model's answers or what followed in words against the
     automaton's rows."""
     training_divergence: float
-    """The divergence on the words that the automaton was made from."""
+    """The divergence on the words that the automaton was made from; of recorded words the
+    cross-entropy, each position left out in turn."""
     unseen_divergence: float
     """The divergence on held-out prefixes that nothing was learnt from; that on all if there are
-    none, or for recorded words. Held-out words share their short prefixes with the words that were learnt from."""
+    none, or for recorded words. Held-out words share their short prefixes with the words that were
+    learnt from."""
 
     @property
     def cross_entropy(self) -> float:
@@ -156,9 +164,18 @@ class Frontier(ArrayValue, NotebookValue):
     def best(self) -> PDFA:
         """The smallest automaton that is not worse than the best by a standard error.
 
-        The differences are taken word by word over the held-out words.
+        The differences are taken word by word over the held-out words. From recorded words, it is
+        the largest automaton of which both these and the words that it was made from say that it
+        is better than smaller ones.
         """
         losses = comparable(self.kept_losses, self.kept_infinite)
+        if self.is_of_words:
+            states = [point.states for point in self]
+            symbols = self.points[0].pdfa.alphabet
+            positions = float(str(self.certificate.details["training_positions"]))
+            training = np.array([point.training_divergence for point in self]) * positions
+            place = find_supported(states, len(symbols), training, losses, self.kept_lengths)
+            return self.points[place].pdfa
         return self.points[smallest_good(losses, self.kept_lengths)].pdfa
 
     @cached_property
