@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO
@@ -126,6 +126,11 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
     stream.write(zlib.compress(_text(pdfa), wbits=31))  # 31: gzip, without name or time
 
 
+def read_json(stream: BinaryIO) -> PDFA:
+    """Read a PDFA from JSON."""
+    return pdfa_of_document(read_document(stream))
+
+
 def read_document(stream: BinaryIO) -> dict[str, Any]:
     """Read the object of a JSON file, if it is not too large."""
     text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
@@ -225,7 +230,7 @@ def write_npz(pdfa: PDFA, stream: BinaryIO) -> None:
     write_archive(stream, arrays_of_pdfa(pdfa))
 
 
-def read_arrays(stream: BinaryIO, *kinds: dict[str, tuple[str, ...]]) -> dict[str, NDArray[Any]]:
+def read_arrays(stream: BinaryIO, *kinds: Mapping[str, Collection[str]]) -> dict[str, NDArray[Any]]:
     """Read the arrays of a NumPy archive that is of one of these kinds; nothing is unpickled."""
     with open_archive(stream) as archive:
         names = archive.namelist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -84,4 +85,8 @@ def _text(pfa: PFA) -> bytes:
 
 
 # What writes a PFA, by the endings of files.
-PFA_WRITERS = {".json": _write_json, ".json.gz": _write_gzipped_json, ".npz": _write_npz}
+PFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    ".json": _write_json,
+    ".json.gz": _write_gzipped_json,
+    ".npz": _write_npz,
+}

@@ -404,7 +404,7 @@ class OpenedPFA(LanguageModel):
 def _read_array(given: ArrayLike, dimensions: int, name: str) -> Floats:
     """Return an array of probabilities that is read-only; refuse anything else."""
     try:
-        array = np.array(given, dtype=np.float64)
+        array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers") from error
     if array.ndim != dimensions or not len(array):

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.passive.expectation import Weights as Weights
-    from pdfalearn.passive.expectation import draw_weights as draw_weights
-    from pdfalearn.passive.expectation import improve as improve
+    from pdfalearn.passive.expectation import make_pfa as make_pfa
     from pdfalearn.passive.expectation import predict_rows as predict_rows
+    from pdfalearn.passive.expectation import train_teacher as train_teacher
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)
