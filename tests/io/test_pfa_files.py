@@ -95,6 +95,21 @@ def test_bad_files(message: str, tmp_path: Path) -> None:
         load(path)
 
 
+def test_bad_archives(tmp_path: Path) -> None:
+    save(EXPECTED, tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as archive:
+        arrays = dict(archive)
+    for name, other, message in (
+        ("matrices", arrays["matrices"][:3], "it needs 3 dimensions"),
+        ("initial", np.empty(0), "initial has the shape"),
+        ("ends", arrays["ends"][:1], "and 1"),
+        ("header", np.frombuffer(b"{}", np.uint8), "an object with the keys"),
+    ):
+        np.savez(tmp_path / "bad.npz", **{**arrays, name: other})
+        with pytest.raises(FileFormatError, match=message):
+            load(tmp_path / "bad.npz")
+
+
 def test_a_model_of_pautomac(tmp_path: Path) -> None:
     path = tmp_path / "1.pautomac_model.txt"
     path.write_text(MODEL)

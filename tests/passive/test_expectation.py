@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import Alphabet
+from pdfalearn import PDFA, Alphabet
 from pdfalearn.corpora import PrefixTree
 from pdfalearn.errors import InputError
 from pdfalearn.models import PFA
 from pdfalearn.passive import expectation, fit_pfa, predict_rows, train_teacher
-from pdfalearn.passive.expectation import Weights, draw_weights, improve, make_pfa
+from pdfalearn.passive.expectation import improve, make_pfa
+from pdfalearn.passive.first_weights import Weights, cluster_weights, draw_weights
 from pdfalearn.words import Words
 from tests.support import examples
 
@@ -80,6 +81,33 @@ def test_the_probability_never_falls(
     assert (np.diff(scores) > -1e-4).all()
 
 
+@examples(40)
+@given(data=st.data(), states=st.integers(1, 5), symbols=st.integers(1, 3), seed=st.integers(0, 99))
+def test_clusters_give_a_whole_automaton(
+    data: st.DataObject, states: int, symbols: int, seed: int
+) -> None:
+    words = data.draw(words_of_codes(symbols)) * data.draw(st.sampled_from([1, 20]))
+    tree = PrefixTree.of(Words.of(words), symbols)
+    weights = cluster_weights(tree, states, np.random.default_rng(seed))
+    assert weights.matrices.shape == (symbols, states, states)
+    make_pfa(weights, Alphabet("abc"[:symbols]))  # which checks that all sum to 1
+
+
+def test_clusters_are_near_what_is_deterministic() -> None:
+    # Only the last symbol counts, and words after a and b go on in different ways.
+    truth = PDFA(
+        alphabet="ab",
+        transitions=[[0, 1], [0, 1]],
+        probabilities=[[0.1, 0.8, 0.1], [0.2, 0.1, 0.7]],
+    )
+    words = truth.sample(3000, seed=1).words
+    tree = PrefixTree.of(truth.alphabet.encode_words(words), 2)
+    random = np.random.default_rng(0)
+    chance = improve(draw_weights(2, 2, random), tree)[1]
+    clusters = improve(cluster_weights(tree, 2, random), tree)[1]
+    assert chance < clusters < truth.log_probabilities(words).mean() + 0.01
+
+
 def test_words_held_out_are_counted_apart() -> None:
     words = Words.of([[0, 1], [0], [], [1, 1, 0]] * 50)
     tree = PrefixTree.of(words, 2)
@@ -117,11 +145,22 @@ def test_a_mixture_is_the_mean_of_its_members() -> None:
     random = np.random.default_rng(0)
     members = [draw_weights(states, 2, random) for states in (1, 3)]
     alphabet = Alphabet("ab")
-    mixed = make_pfa(expectation._mix_weights(members), alphabet)
+    mixed = make_pfa(expectation._mix_weights(members, np.array([0.25, 0.75])), alphabet)
     for word in ("", "a", "abba"):
-        mean = np.mean([make_pfa(member, alphabet).probability(word) for member in members])
-        assert mixed.probability(word) == pytest.approx(float(mean))
+        one, other = (make_pfa(member, alphabet).probability(word) for member in members)
+        assert mixed.probability(word) == pytest.approx(0.25 * one + 0.75 * other)
     assert len(fit_pfa(["ab", "b"] * 30, 2, members=3, seed=1)) == 6
+
+
+def test_shares_of_members_are_those_of_the_words() -> None:
+    # Three words of four come from the first member, and each member makes words of its own.
+    ends = np.array([0.5])
+    a, b = (Weights(np.ones(1), row.reshape(2, 1, 1), ends) for row in np.eye(2) * 0.5 + 1e-9)
+    words = Words.of([[0] * length for length in range(1, 10)] * 300 + [[1], [1, 1], [1] * 3] * 300)
+    tree = PrefixTree.of(words, 2)
+    _, held = expectation._hold_out(tree, 0.5, np.random.default_rng(1))
+    shares = expectation._share_members([a, b], tree, held)
+    assert shares == pytest.approx([0.75, 0.25], abs=0.03)
 
 
 def test_a_teacher_predicts_after_every_prefix() -> None:
@@ -137,7 +176,7 @@ def test_a_teacher_predicts_after_every_prefix() -> None:
 WORDS = {
     "empty words": [""] * 5,
     "one symbol": ["a" * length for length in range(30)],
-    "a long word": ["ab" * 4000, "b"],
+    "a long word": ["ab" * 500, "b"],
     "one word": ["abc"],
     "many symbols": [[number, number + 1] for number in range(300)],
 }

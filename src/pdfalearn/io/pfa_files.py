@@ -48,7 +48,12 @@ def read_npz(stream: BinaryIO) -> PDFA | PFA:
     if "matrices.npy" not in arrays:
         return pdfa_of(arrays)
     document = check_keys(parse_document(arrays["header.npy"].tobytes()), _HEADER, "its header")
-    return _make_pfa(document, {name: arrays[f"{name}.npy"] for name in _ARRAYS})
+    given = {name: arrays[f"{name}.npy"] for name in _ARRAYS}
+    # In the file the matrices are one below the other.
+    states = len(given["initial"])
+    if states and given["matrices"].shape[1:] == (states,) and not len(given["matrices"]) % states:
+        given["matrices"] = given["matrices"].reshape(-1, states, states)
+    return _make_pfa(document, given)
 
 
 def _make_pfa(document: dict[str, Any], arrays: dict[str, Any]) -> PFA:
@@ -69,8 +74,10 @@ def _write_gzipped_json(pfa: PFA, stream: BinaryIO) -> None:
 def _write_npz(pfa: PFA, stream: BinaryIO) -> None:
 
     header = np.frombuffer(header_text("pfa", pfa.alphabet), np.uint8)
-    arrays = {f"{name}.npy": getattr(pfa, name).astype("<f8", copy=False) for name in _ARRAYS}
-    write_archive(stream, {"header.npy": header, **arrays})
+    arrays = {name: getattr(pfa, name).astype("<f8", copy=False) for name in _ARRAYS}
+    arrays["matrices"] = arrays["matrices"].reshape(-1, len(pfa))
+    members = {f"{name}.npy": array for name, array in arrays.items()}
+    write_archive(stream, {"header.npy": header, **members})
 
 
 def _text(pfa: PFA) -> bytes:

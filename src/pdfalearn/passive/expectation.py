@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,13 @@ from pdfalearn.corpora import PrefixTree
 from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.errors import InputError
 from pdfalearn.models import PFA
+from pdfalearn.passive.first_weights import (
+    FLOOR,
+    Weights,
+    cluster_weights,
+    draw_weights,
+    normalise,
+)
 from pdfalearn.typing import Floats, Integers, Singles
 from pdfalearn.words import Words
 
@@ -26,12 +32,12 @@ _CONVERGED = 1e-5
 # A step is that of EM to the power of at most this, 1.2 times as much as the last one: half as many
 # rounds for the same probability. Where the probability falls, the plain step is taken instead.
 _GROWTH, _LONGEST_STEP = 1.2, 3.0
-# No weight is below this after a long step.
-_FLOOR = 1e-12
 # Rounds end when this many have not raised the probability of the words held out.
 _PATIENCE = 8
 # What was chosen by words held out is fitted to all words in this many rounds more.
 _LAST_ROUNDS = 4
+# Rounds in which the shares of members are found.
+_SHARE_ROUNDS = 50
 # A round keeps two tables of this many numbers of 4 bytes at most: 1 GiB.
 _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
@@ -39,19 +45,6 @@ _MEMBERS, _STATES = 4, 50
 # All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core.
 _TEACHER_PRODUCTS = 2.2e11
 _TEACHER_ROUNDS = 30, 120
-
-
-class Weights(NamedTuple):
-    """The numbers of a PFA while it is being fitted."""
-
-    initial: Floats
-    matrices: Floats
-    ends: Floats
-
-    @property
-    def emissions(self) -> Floats:
-        """The distribution of every state, the terminal first."""
-        return np.column_stack((self.ends, self.matrices.sum(axis=2).T))
 
 
 def fit_pfa(
@@ -178,21 +171,54 @@ def _fit_members(
             f"{8 * _MOST_ENTRIES / 2**30:g} GiB; take at most "
             f"{_MOST_ENTRIES // len(tree)} states, or a sample of the words"
         )
+    fitted, held = _hold_out(tree, share, random)
     found: list[Weights] = []
     try:
         for member in range(members):
-            found.append(draw_weights(states, tree.width, random))
-            fitted, held = _hold_out(tree, share, random)
+            # Clusters are near after few rounds, chance may lead further: members differ.
+            is_drawn = member % 2 == 1
+            found.append(
+                draw_weights(states, tree.width, random)
+                if is_drawn
+                else cluster_weights(fitted, states, random)
+            )
             for done, weights in enumerate(_improve_often(found[-1], fitted, held, rounds), 1):
                 found[-1] = weights
                 note(member * rounds + done)
-            if held is not None:
-                for weights in _improve_often(found[-1], tree, None, _LAST_ROUNDS):
-                    found[-1] = weights
     except KeyboardInterrupt:
         if not found:
             raise
-    return _mix_weights(found)
+        return _mix_weights(found, np.full(len(found), 1 / len(found)))
+    shares = _share_members(found, tree, held)
+    if held is not None:
+        for place, weights in enumerate(found):
+            *_, found[place] = _improve_often(weights, tree, None, _LAST_ROUNDS)
+    return _mix_weights(found, shares)
+
+
+def _share_members(members: Sequence[Weights], tree: PrefixTree, held: PrefixTree | None) -> Floats:
+    """Return the shares of members under which words held out are likeliest, by EM."""
+    shares = np.full(len(members), 1 / len(members))
+    if held is None or len(members) == 1:
+        return shares
+    here = np.flatnonzero(held.ends)
+    logs = np.array([_log_probabilities(member, tree)[here] for member in members])
+    chances = np.exp(logs - logs.max(axis=0))
+    for _ in range(_SHARE_ROUNDS):
+        parts = shares[:, None] * chances
+        counts = (parts / parts.sum(axis=0)) @ held.ends[here] + 1.0
+        shares = counts / counts.sum()
+    return shares
+
+
+def _log_probabilities(weights: Weights, tree: PrefixTree) -> Floats:
+    """Return ln P of every prefix of a tree as a whole word."""
+    vectors, shares = forward_vectors(weights, tree)
+    logs = np.log(shares, dtype=np.float64)
+    for level, _ in tree.level_runs:
+        logs[level] += logs[tree.parents[level]]
+    ending = np.maximum(vectors @ weights.ends.astype(np.float32), _LEAST)
+    return logs + np.log(ending, dtype=np.float64)
 
 
 def _improve_often(
@@ -226,16 +252,10 @@ def _improve_often(
 def _prolong(old: Weights, new: Weights, step: float) -> Weights:
     """Go further than from old to new weights, on logarithms."""
     further = (
-        np.maximum(after, _FLOOR) ** step * np.maximum(before, _FLOOR) ** (1 - step)
+        np.maximum(after, FLOOR) ** step * np.maximum(before, FLOOR) ** (1 - step)
         for before, after in zip(old, new, strict=True)
     )
-    return _normalise(*further)
-
-
-def _normalise(initial: Floats, matrices: Floats, ends: Floats) -> Weights:
-    initial, matrices, ends = initial + _FLOOR, matrices + _FLOOR, ends + _FLOOR
-    visits = ends + matrices.sum(axis=(0, 2))
-    return Weights(initial / initial.sum(), matrices / visits[None, :, None], ends / visits)
+    return normalise(*further)
 
 
 def _hold_out(
@@ -260,23 +280,17 @@ def _count_again(tree: PrefixTree, ends: Floats) -> PrefixTree:
     return replace(tree, passes=passes, ends=ends)
 
 
-def _mix_weights(members: Sequence[Weights]) -> Weights:
-    """Mix automata in equal shares: words begin in one of them, and stay there."""
+def _mix_weights(members: Sequence[Weights], shares: Floats) -> Weights:
+    """Mix automata: words begin in one of them, by these shares, and stay there."""
     if len(members) == 1:
         return members[0]
     sizes: Integers = np.cumsum([0, *(len(member.initial) for member in members)])
     matrices = np.zeros((len(members[0].matrices), sizes[-1], sizes[-1]))
     for begin, end, member in zip(sizes, sizes[1:], members, strict=False):
         matrices[:, begin:end, begin:end] = member.matrices
-    initial = np.concatenate([member.initial for member in members]) / len(members)
+    pairs = zip(shares.tolist(), members, strict=True)
+    initial = np.concatenate([share * member.initial for share, member in pairs])
     return Weights(initial, matrices, np.concatenate([member.ends for member in members]))
-
-
-def draw_weights(states: int, symbols: int, random: np.random.Generator) -> Weights:
-    """Draw an automaton to begin with."""
-    tables = random.dirichlet(np.full(states * symbols + 1, 0.5), size=states)
-    matrices = tables[:, 1:].reshape(states, symbols, states).transpose(1, 0, 2)
-    return _normalise(random.dirichlet(np.ones(states)), matrices, tables[:, 0])
 
 
 def forward_vectors(weights: Weights, tree: PrefixTree) -> tuple[Singles, Singles]:
@@ -288,8 +302,8 @@ def forward_vectors(weights: Weights, tree: PrefixTree) -> tuple[Singles, Single
     vectors[0] = weights.initial
     shares = np.ones(len(tree), dtype=np.float32)
     matrices = weights.matrices.astype(np.float32)
-    for level in tree.levels[1:]:
-        for begin, end, symbol in tree.runs(level):
+    for level, runs in tree.level_runs:
+        for begin, end, symbol in runs:
             np.matmul(vectors[tree.parents[begin:end]], matrices[symbol], out=vectors[begin:end])
         shares[level] = np.maximum(vectors[level].sum(axis=1), _LEAST)
         vectors[level] /= shares[level, None]
@@ -318,9 +332,9 @@ def improve(
     later: Singles = (tree.ends / ending).astype(np.float32)[:, None] * ends
     ended = np.einsum("ij,ij->j", vectors, later, dtype=np.float64)
     moves = np.zeros_like(weights.matrices)
-    for level in tree.levels[:0:-1]:
+    for level, runs in reversed(tree.level_runs):
         later[level] /= shares[level, None]
-        for begin, end, symbol in tree.runs(level):
+        for begin, end, symbol in runs:
             # Within a run every parent has one child: nothing is added to the same row twice.
             parents = tree.parents[begin:end]
             moves[symbol] += vectors[parents].T @ later[begin:end]
