@@ -264,16 +264,23 @@ def _hold_out(
     """Divide the words of a tree by chance; both parts keep all its prefixes."""
     if not share:
         return tree, None
-    counts = np.rint(tree.ends).astype(np.int64)
-    ends = np.minimum(random.binomial(counts, share), tree.ends)
-    if not 0 < ends.sum() < tree.ends.sum():
+    parts = [tree.ends, _count_cuts(tree)]
+    held = [random.binomial(np.rint(part).astype(np.int64), share).astype(float) for part in parts]
+    if not 0 < held[0].sum() < tree.ends.sum():
         return tree, None
-    return _count_again(tree, tree.ends - ends), _count_again(tree, ends)
+    rest = [np.maximum(part - taken, 0) for part, taken in zip(parts, held, strict=True)]
+    return _count_again(tree, *rest), _count_again(tree, *held)
 
 
-def _count_again(tree: PrefixTree, ends: Floats) -> PrefixTree:
+def _count_cuts(tree: PrefixTree) -> Floats:
+    """Return how many words were cut at each prefix: they neither end there nor go on."""
+    going = np.bincount(tree.parents[1:], tree.passes[1:], minlength=len(tree))
+    return np.maximum(tree.passes - tree.ends - going, 0)
+
+
+def _count_again(tree: PrefixTree, ends: Floats, cuts: Floats) -> PrefixTree:
     """Return a tree with other numbers of words, of which some may be 0."""
-    passes = ends.copy()
+    passes = ends + cuts
     for above, level in zip(tree.levels[-2::-1], tree.levels[:0:-1], strict=True):
         parents = tree.parents[level] - above.start
         passes[above] += np.bincount(parents, passes[level], minlength=above.stop - above.start)
@@ -331,6 +338,8 @@ def improve(
     )
     later: Singles = (tree.ends / ending).astype(np.float32)[:, None] * ends
     ended = np.einsum("ij,ij->j", vectors, later, dtype=np.float64)
+    if (cuts := _count_cuts(tree)).any():
+        later += cuts.astype(np.float32)[:, None]  # what follows a cut is certain in any state
     moves = np.zeros_like(weights.matrices)
     for level, runs in reversed(tree.level_runs):
         later[level] /= shares[level, None]
