@@ -141,8 +141,8 @@ def test_whether_and_when_words_end(pfa: PFA) -> None:
     moves = pfa.matrices.sum(axis=0)
     vector, ended, length = pfa.initial, 0.0, 0.0
     for step in range(4000):
-        ended += vector @ pfa.ends
-        length += step * (vector @ pfa.ends)
+        ended += float(vector @ pfa.ends)
+        length += step * float(vector @ pfa.ends)
         vector = vector @ moves
     if vector.sum() < 1e-9:
         assert pfa.ending_probability == pytest.approx(1)
@@ -190,7 +190,7 @@ def test_equal_hashed_pickled_and_never_changed() -> None:
 
 
 GOOD: dict[str, Any] = {"initial": [1.0], "matrices": [[[0.5]]], "ends": [0.5]}
-BAD = {
+BAD: dict[str, dict[str, Any]] = {
     "initial sums to 0.5": {"initial": [0.5]},
     "initial is not an array of numbers": {"initial": ["often"]},
     r"initial has the shape \(\)": {"initial": 1.0},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def improve_slowly(
             back.append(weights.matrices[symbol] @ back[-1])
         back.reverse()
         probability = ahead[-1] @ last
-        total += np.log(probability)
+        total += float(np.log(probability))
         begun += ahead[0] * back[0] / probability
         if not is_open:
             ended += ahead[-1] * weights.ends / probability
@@ -181,7 +182,7 @@ def test_a_teacher_predicts_after_every_prefix() -> None:
     assert np.abs(rows[often][1:] - [0.25, 0.375, 0.375]).max() < 0.1
 
 
-WORDS = {
+WORDS: dict[str, Any] = {
     "empty words": [""] * 5,
     "one symbol": ["a" * length for length in range(30)],
     "a long word": ["ab" * 500, "b"],

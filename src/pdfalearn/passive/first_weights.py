@@ -57,7 +57,7 @@ def cluster_weights(tree: PrefixTree, states: int, random: np.random.Generator) 
     parents, symbols = tree.parents[1:], tree.symbols[1:]
     np.add.at(moves, (symbols, classes[parents], classes[1:]), tree.passes[1:])
     begins = np.bincount(classes[:1], minlength=states).astype(np.float64)
-    ends = np.bincount(classes, tree.ends, minlength=states)
+    ends: Floats = np.bincount(classes, tree.ends, minlength=states).astype(np.float64)
     drawn = draw_weights(states, tree.width, random)
     pairs = zip(normalise(begins, moves, ends), drawn, strict=True)
     return Weights(*((1 - _CHANCE) * found + _CHANCE * chance for found, chance in pairs))
@@ -121,7 +121,7 @@ def _cluster(rows: Floats, weights: Floats, count: int, random: np.random.Genera
         centres = np.vstack((centres, rows[chosen]))
         distances = np.minimum(distances, ((rows - rows[chosen]) ** 2).sum(axis=1))
     for _ in range(_CLUSTER_ROUNDS):
-        clusters = ((centres**2).sum(axis=1) - 2 * rows @ centres.T).argmin(axis=1)
+        clusters: Integers = ((centres**2).sum(axis=1) - 2 * rows @ centres.T).argmin(axis=1)
         totals = np.bincount(clusters, weights, minlength=len(centres))
         members = np.equal.outer(np.arange(len(centres)), clusters) * weights
         centres = np.where(totals[:, None] > 0, members @ rows / (totals[:, None] + FLOOR), centres)
