@@ -168,11 +168,15 @@ def read_automaton(name: str) -> PDFA:
     from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
-    pdfa = None if is_asked else look_into(model_of(name, Chosen()))
+    model = None if is_asked else model_of(name, Chosen())
+    pdfa = None if model is None else look_into(model)
     if pdfa is None:
+        what, needed = "a model that can only be asked", "an automaton"
+        if isinstance(model, pdfalearn.models.PFA):
+            what, needed = "an automaton that is not deterministic", "a deterministic one"
         raise InputError(
-            f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
-            "with 'pdfalearn learn', or compare by words with 'pdfalearn evaluate'"
+            f"{name} is {what}, and here {needed} is needed: learn one with 'pdfalearn learn', "
+            "distill one with 'pdfalearn distill', or compare by words with 'pdfalearn evaluate'"
         )
     return pdfa
 

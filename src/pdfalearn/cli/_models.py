@@ -94,7 +94,7 @@ def _find(name: str, chosen: Chosen) -> Model | Function:
     if Path(name).exists() or not (place and member.isidentifier()):
         if name.endswith(".py"):
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
-        return pdfalearn.io.load_pdfa(name)
+        return pdfalearn.io.load_model(name)
     thing = import_object(place, member)
     if inspect.iscoroutinefunction(thing):
         raise InputError(f"{name} is async, and nobody would await it: name a plain function")
@@ -161,7 +161,8 @@ def _makes(thing: object, *, has_alphabet: bool) -> bool:
 
 def _model(thing: Model | Function, name: str, chosen: Chosen, fingerprint: str | None) -> Model:
     """Make a model whose failures are explained in one line; an automaton has none."""
-    if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.models.AutomatonModel:
+    known = (pdfalearn.PDFA, pdfalearn.models.PFA)
+    if isinstance(thing, known) or type(thing) is pdfalearn.models.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, fingerprint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -92,10 +93,15 @@ class PrefixTree(ArrayValue):
     def __repr__(self) -> str:
         return f"PrefixTree({len(self)} prefixes of {self.passes[0]:g} words)"
 
-    @property
+    @cached_property
     def levels(self) -> list[slice]:
         """Where the nodes of each length are."""
         return [slice(*pair) for pair in pairwise(self.borders.tolist())]
+
+    @cached_property
+    def level_runs(self) -> list[tuple[slice, list[tuple[int, int, int]]]]:
+        """The nodes of each length but 0, and their `runs`."""
+        return [(level, self.runs(level)) for level in self.levels[1:]]
 
     def runs(self, level: slice) -> list[tuple[int, int, int]]:
         """Return which nodes of a length share their last symbol: from where to where, and it."""
