@@ -29,15 +29,15 @@ class _Suffixes(NamedTuple):
         places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         return np.where(self.numbers[places] == numbers, self.shares[places], 0.0)
 
-    def distance(self, other: _Suffixes, least: float) -> float:
-        """Return the greatest difference of two shares of a word; 0 where all are at most least.
+    def is_near(self, other: _Suffixes, most: float) -> bool:
+        """Return whether no word's shares differ by more than this (the L∞ distance).
 
-        Shares differ by more than ``least`` only where one of them is greater than that.
+        Shares differ by more only where one of them is greater: few words have to be looked at.
         """
-        common = [suffixes.numbers[suffixes.shares > least] for suffixes in (self, other)]
-        numbers = np.concatenate(common)
+        frequent = [suffixes.numbers[suffixes.shares > most] for suffixes in (self, other)]
+        numbers = np.concatenate(frequent)
         gaps = np.abs(self.shares_of(numbers) - other.shares_of(numbers))
-        return float(gaps.max(initial=0.0))
+        return not (gaps > most).any()
 
 
 def clark_thollard(
@@ -129,9 +129,9 @@ def _build_graph(tree: PrefixTree, mu: float, least: float) -> Merging:
     known = {0: _count_suffixes(merging, 0, numbers)}
     while (blue := merging.take_largest()) >= 0 and merging.passes[blue] >= least:
         suffixes = _count_suffixes(merging, blue, numbers)
-        distances = {red: suffixes.distance(known[red], mu / 2) for red in merging.reds}
-        red = min(distances, key=distances.__getitem__)
-        if distances[red] <= mu / 2:
+        near = (red for red in merging.reds if suffixes.is_near(known[red], mu / 2))
+        red = next(near, -1)
+        if red >= 0:
             merging.fold(red, blue)
         else:
             known[blue] = suffixes

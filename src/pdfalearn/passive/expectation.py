@@ -10,8 +10,8 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.checks import check_integer
 from pdfalearn.corpora import PrefixTree
-from pdfalearn.errors import InputError
 from pdfalearn.models import PFA
+from pdfalearn.passive.training import encode_training_words
 from pdfalearn.typing import Floats, Singles
 
 # Every move counts as if it had been seen this often, so that none becomes impossible.
@@ -73,13 +73,8 @@ def fit_pfa(
     >>> [round(pfa.probability(word), 2) for word in ("ab", "b", "a")]
     [0.5, 0.5, 0.0]
     """
-    batch = [tuple(word) for word in words]
-    if not batch:
-        raise InputError("there are no words to fit an automaton to; give one or more")
-    if alphabet is None:
-        alphabet = sorted({symbol for word in batch for symbol in word}, key=str)
-    symbols = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-    tree = PrefixTree.of(symbols.encode_words(batch), len(symbols))
+    symbols, batch = encode_training_words(words, alphabet)
+    tree = PrefixTree.of(batch, len(symbols))
     states = check_integer(states, "states", 1)
     weights = draw_weights(
         states, len(symbols), np.random.default_rng(check_integer(seed, "seed", 0))

@@ -8,8 +8,8 @@ import numpy as np
 
 from pdfalearn.alphabet import Word
 from pdfalearn.checks import check_number
-from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.passive.training import encode_training_words
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import visited_states
 

@@ -16,9 +16,11 @@ def encode_training_words(
 
     The alphabet is that of the corpus, or the symbols of the words, sorted, if none is given.
     """
-    encode = getattr(words, "encode", None)
-    if callable(encode) and alphabet is None:  # a corpus has both
-        symbols, batch = words.alphabet, encode()  # type: ignore[attr-defined]
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"words are a list of words, not {words!r}")
+    known = getattr(words, "alphabet", None)
+    if isinstance(known, Alphabet) and alphabet is None:  # of a corpus
+        symbols, batch = known, words.encode()  # type: ignore[attr-defined]
     else:
         listed = [tuple(word) for word in words]
         if alphabet is None:
