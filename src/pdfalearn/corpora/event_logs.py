@@ -86,7 +86,7 @@ class _Numbers(dict[str, int]):
 
 def _find_columns(names: Sequence[str], columns: Columns, name: str) -> tuple[int, int, int | None]:
     """Return the places of the columns; that of the time may be missing if nobody named it."""
-    places = []
+    places: list[Any] = []
     for key, column in columns._asdict().items():
         if column in names:
             places.append(names.index(column))
@@ -119,7 +119,7 @@ def _read_time(text: str) -> float:
 
 def _sort_events(
     cases: Integers, events: Integers, times: Floats | None, names: Sequence[Symbol], name: str
-) -> Iterator[Part]:
+) -> Iterator[CodedPart]:
     """Return the words of cases, in the order in which these appear first; events by time."""
     keys = (cases,) if times is None else (times, cases)
     order = np.lexsort(keys)  # stable: equal times stay in the order of the file
