@@ -216,12 +216,12 @@ class _Steps:
 
     def __init__(self, pdfa: PDFA, other: float) -> None:
         self._initial = pdfa.initial
-        self._names = (pdfa.terminal, *pdfa.alphabet.symbols, "another event")
+        self.names = (pdfa.terminal, *pdfa.alphabet.symbols, "(unknown)")
         # A last column stands for unknown events, after which the state is the same.
         stay = np.append(np.arange(len(pdfa), dtype=np.int32), np.int32(-1))
         self._table = np.column_stack((pdfa.table, stay))
         costs = minus_logs(Side(pdfa).rows)
-        self._costs = np.column_stack((costs, np.full(len(costs), minus_logs(np.float64(other)))))
+        self._costs = np.column_stack((costs, np.full(len(costs), minus_logs(np.array(other)))))
 
     def surprisals(self, words: Words) -> tuple[Floats, Codes]:
         """Return the surprise of every symbol and end of words, and the columns they are in."""
@@ -243,9 +243,7 @@ class _Steps:
         for place in np.flatnonzero(~possible)[:_SHOWN].tolist():
             begin, length = int(begins[place]), int(words.lengths[place])
             position = int(np.isinf(values[begin : begin + length + 1]).argmax())
-            found.append(
-                ImpossibleWord(place + 1, position, self._names[columns[begin + position]])
-            )
+            found.append(ImpossibleWord(place + 1, position, self.names[columns[begin + position]]))
         tally.add(
             _Tally(
                 words=len(words),
@@ -275,6 +273,25 @@ def surprisals(pdfa: PDFA, word: Word) -> Floats:
     values, _ = _Steps(pdfa, OTHER).surprisals(words)
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
+
+
+def surprisals_of(
+    pdfa: PDFA, corpus: Corpus, place: int, *, other: float = OTHER
+) -> tuple[list[Symbol], list[float]] | None:
+    """Return the symbols of a word of a corpus, with its end, and their surprises.
+
+    None if there is no such word; a word that was cut has no end.
+    """
+    steps = _Steps(pdfa, other)
+    for words, is_cut in corpus.read(pdfa.alphabet, Others()):
+        if place < len(words):
+            values, columns = steps.surprisals(words.part(place, place + 1))
+            impossible = np.cumsum(np.isinf(values)) > 0
+            count = len(values) - int(is_cut[place])
+            symbols = [steps.names[column] for column in columns[:count].tolist()]
+            return symbols, np.where(impossible, np.inf, values)[:count].tolist()
+        place -= len(words)
+    return None
 
 
 class Monitor:

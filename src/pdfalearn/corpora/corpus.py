@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.corpora.coding import Coder, Others, RecordedWords, alphabet_of
-from pdfalearn.corpora.event_logs import read_csv, read_frame, read_xes
+from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
 from pdfalearn.corpora.readers import (
     Columns,
     LinesPart,
@@ -28,11 +28,8 @@ from pdfalearn.frozen import Frozen
 from pdfalearn.text import are_characters, described, shorten
 from pdfalearn.words import NO_WORDS, Words, offsets_of
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 CorpusLike = Union[
-    "Corpus", str, os.PathLike[str], Iterable[os.PathLike[str]], Iterable[Word], "DataFrame"
+    "Corpus", str, os.PathLike[str], Iterable[os.PathLike[str]], Iterable[Word], Frame
 ]
 
 _DEFAULTS = Columns()
@@ -199,9 +196,11 @@ class Corpus(Frozen):
         """Return all words over an alphabet, by default its own."""
         return self.encode_with_cuts(alphabet).words
 
-    def encode_with_cuts(self, alphabet: Alphabet | None = None) -> RecordedWords:
-        """Return all words as `encode` does, and which of them were cut and have not ended."""
-        parts = [RecordedWords(NO_WORDS, np.zeros(0, dtype=bool)), *self.read(alphabet)]
+    def encode_with_cuts(
+        self, alphabet: Alphabet | None = None, others: Others | None = None
+    ) -> RecordedWords:
+        """Return all words as `read` does: also which of them were cut and have not ended."""
+        parts = [RecordedWords(NO_WORDS, np.zeros(0, dtype=bool)), *self.read(alphabet, others)]
         symbols = np.concatenate([part.words.symbols for part in parts])
         lengths = np.concatenate([part.words.lengths for part in parts])
         return RecordedWords(
@@ -221,6 +220,8 @@ class Corpus(Frozen):
         its size; without it they are an error.
         """
         alphabet = self.alphabet if alphabet is None else alphabet
+        if self._given.words is not None:
+            alphabet.list_words(self._given.words.words)  # no strings unless of characters
         coder = Coder(alphabet, are_joined=self._is_joined(alphabet), others=others)
         return (part.encode(coder) for part in self._parts())
 
@@ -311,7 +312,7 @@ def _split_source(
         raise InputError("this is a corpus already; give a path or words")
     if isinstance(source, str | os.PathLike):
         return tuple(list_sources(source)), None
-    if hasattr(source, "columns") and hasattr(source, "itertuples"):
+    if isinstance(source, Frame):
         return (), _list_words(read_frame(source, columns), "case")
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")

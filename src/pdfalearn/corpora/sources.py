@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -60,12 +61,8 @@ class Source:
         """Split a plain text into parts of about the same size."""
         if count < 2:
             return [self]
-        ends: list[int | None] = [self.size * (part + 1) // count for part in range(count)]
-        begins = [0, *ends[:-1]]
-        return [
-            replace(self, begin=begin, end=end)
-            for begin, end in zip(begins, [*ends[:-1], None], strict=True)
-        ]
+        edges = [self.size * part // count for part in range(count + 1)]
+        return [replace(self, begin=begin, end=end) for begin, end in pairwise(edges)]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -205,7 +202,7 @@ def list_sources(given: str | os.PathLike[str]) -> list[Source]:
             raise InputError("there is no standard input to read; name a file instead of -")
         return [Source(name, sys.stdin.buffer.read())]
     if glob.has_magic(name) and not Path(name).exists():
-        found = sorted(glob.glob(name, recursive=True))
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
         if not found:
             raise InputError(f"{show_name(name)}: no file has a name of this form")
         return [Source(one) for one in found if not Path(one).is_dir()]

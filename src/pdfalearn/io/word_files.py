@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -19,7 +19,7 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.io._token_codes import TokenCodes
-from pdfalearn.text import are_characters, escaped, shorten, symbol_text
+from pdfalearn.text import are_characters, escaped, symbol_text
 from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import Words
 
@@ -100,17 +100,6 @@ class WordNotation:
         if unknown:
             raise KeyError(unknown[0])
         return list(words[0])
-
-    def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
-        """Turn lines of a file into words, or name the line and the symbol that is not one."""
-        words, _, unknown = self.read_block("".join([line + "\n" for line in lines]))
-        if unknown:
-            place = int(np.searchsorted(words.offsets, (words.symbols < 0).argmax(), side="right"))
-            symbol = shorten(unknown[0], _LONGEST_SYMBOL)
-            raise FileFormatError(
-                f"{name}, line {first + place - 1}: symbol {symbol!r} is not in the alphabet"
-            )
-        return words
 
     def read_block(self, text: str) -> WordBlock:
         """Read whole lines, each with its end; what is not a symbol has the code -1."""
@@ -239,7 +228,7 @@ def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class WordLines:
-    """The lines of a file of words; what they mean depends on the alphabet."""
+    """The lines of a text, and its name for errors."""
 
     name: str
     lines: list[str]
@@ -252,23 +241,6 @@ class WordLines:
 
     def __len__(self) -> int:
         return len(self.lines)
-
-    def encoded(self, alphabet: Alphabet) -> Words:
-        """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
-        return WordNotation(alphabet).encode(self.lines, self.name)
-
-    def cut_words(self, alphabet: Alphabet) -> int:
-        """Count the words that are marked as cut."""
-        return sum(map(WordNotation(alphabet).is_cut, self.lines))
-
-
-def encode_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file in batches of at most this many words, keeping none."""
-    notation, begin = WordNotation(alphabet), 1
-    with _open_text(path) as (stream, name):
-        while lines := [line.removesuffix("\n") for line in islice(stream, most)]:
-            yield notation.encode(lines, name, begin)
-            begin += len(lines)
 
 
 @contextmanager
