@@ -13,7 +13,7 @@ from pdfalearn import Alphabet, Corpus, Quantization
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.io.word_files import WordLines, WordNotation
+from pdfalearn.io.word_files import WordNotation
 from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
 from pdfalearn.samplers import CorpusWords
@@ -40,10 +40,10 @@ def test_what_is_printed_is_read_again(symbols: list[Symbol], data: st.DataObjec
     cut = [data.draw(st.booleans()) for _ in words]
     lines = [notation.line(word, is_cut=mark) for word, mark in zip(words, cut, strict=True)]
     assert all(line.replace("\t(cut)", "").isprintable() for line in lines)
-    read = WordLines("words.txt", lines)
-    assert alphabet.decode_words(read.encoded(alphabet)) == [tuple(word) for word in words]
-    assert [notation.is_cut(line) for line in lines] == cut
-    assert read.cut_words(alphabet) == sum(cut)
+    read = notation.read_block("".join(f"{line}\n" for line in lines))
+    assert alphabet.decode_words(read.words) == [tuple(word) for word in words]
+    assert read.is_cut.tolist() == cut
+    assert read.unknown == []
 
 
 @pytest.mark.parametrize("text", ["ab\n\nabba\n", "ab\r\n\r\nabba", "\ufeffab\n\nabba (cut)\n"])
@@ -51,7 +51,7 @@ def test_lines_are_words(text: str, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text(text, encoding="utf-8", newline="")
     alphabet = Alphabet("ab")
-    words = alphabet.decode_words(WordLines.read(path).encoded(alphabet))
+    words = alphabet.decode_words(Corpus(path).encode(alphabet))
     assert words == [("a", "b"), (), ("a", "b", "b", "a")]
 
 
@@ -80,7 +80,7 @@ def test_words_are_read_by_their_alphabet(
     symbols: list[Symbol], line: str, word: tuple[Symbol, ...]
 ) -> None:
     alphabet = Alphabet(symbols)
-    assert alphabet.decode_words(WordLines("w", [line]).encoded(alphabet)) == [word]
+    assert alphabet.decode(WordNotation(alphabet).codes(line)) == word
 
 
 def test_what_the_command_prints_is_a_corpus(tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ from pdfalearn.cli._words import read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Budget, LanguageModel
+    from pdfalearn import PDFA, Budget, Corpus, LanguageModel
     from pdfalearn.displays import ProgressLine
     from pdfalearn.equivalence import Relation
     from pdfalearn.oracles import EquivalenceOracle
-    from pdfalearn.samplers import Sampler
+    from pdfalearn.samplers import SamplerLike
 
     Model = PDFA | LanguageModel
 
@@ -85,14 +85,18 @@ class Chosen(SimpleNamespace):
         bounds = self.collect_given(options.SPENDING) or {"symbols": options.DEFAULT_SYMBOLS}
         return pdfalearn.Budget(**{f"max_{name}": bound for name, bound in bounds.items()})
 
-    def make_sampler(self) -> Sampler | None:
+    def make_corpus(self, given: str | Path | tuple[str, ...]) -> Corpus:
+        """Make the corpus of files, or of the standard input, as the options say."""
+        return read_corpus(given, **self.collect_given(options.CORPUS))
+
+    def make_sampler(self) -> SamplerLike | None:
         """Make what draws words by --max-length or --corpus; None for the default."""
         if self.corpus is None:
             length = self.cut_length
             return None if length is None else pdfalearn.samplers.ModelWords(length)
         if self.cut_length is not None:
             raise click.UsageError("--max-length is for words of the model, not for --corpus.")
-        return read_corpus(self.corpus)
+        return self.make_corpus(self.corpus)
 
     def make_oracles(self, model: Model) -> Callable[[Relation], EquivalenceOracle]:
         """Return a function that makes the oracle of a relation; files are read once for all."""
@@ -121,7 +125,7 @@ class Chosen(SimpleNamespace):
             make = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
         return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make())
 
-    def _make_test_sampler(self, model: Model, length: int) -> Sampler:
+    def _make_test_sampler(self, model: Model, length: int) -> SamplerLike:
         """Mix the samplers; without any, the one that the default oracle has."""
         samplers = pdfalearn.samplers
         kinds: dict[str, Callable[[int], Any]] = {

@@ -202,7 +202,37 @@ OPTIONS: dict[str, Settings] = {
     "transitions": _flag("Move transitions, too, where that predicts better."),
     # Words and languages.
     "corpus": _value(
-        _FILE, "It has a word a line, as 'pdfalearn sample' prints them; - is the standard input."
+        _FILE,
+        "FILE has a word a line, as 'pdfalearn sample' prints them, or another format that its "
+        "ending says; a pattern in quotes, as 'logs/*.gz', means all such files, and - the "
+        "standard input.",
+    ),
+    "format": _choice(
+        *("lines", "characters", "tokens", "pautomac", "spice", "jsonl", "csv", "xes"),
+        text="What the files of words are. lines: a word a line, its symbols being characters, or "
+        "tokens if a line has a blank.",
+        show_default="by the ending of the name, before .gz or .zst: .jsonl, .csv, .xes, .train, "
+        "else lines",
+    ),
+    "case": _value(_kind("NAME"), "csv: the column of the case.", show_default="case:concept:name"),
+    "event": _value(
+        _kind("NAME"),
+        "csv, xes, jsonl: the column, attribute or field of the events.",
+        show_default="concept:name",
+    ),
+    "time": _value(
+        _kind("NAME"),
+        "csv, xes: sort the events of a case by this.",
+        show_default="time:timestamp, if there is one",
+    ),
+    "skip_bad": _flag("Leave out what cannot be read, and say how much that is."),
+    "processes": _value(
+        _POSITIVE, "Read the words in N processes, by files and parts of files.", default=1
+    ),
+    "other": _value(
+        _kind("P", click.FloatRange(0, 1)),
+        "The probability of an event that PDFA does not have; it is counted, and the state stays.",
+        default=1e-6,
     ),
     "count": _value(_NATURAL, "How many.", default=10),
     "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
@@ -266,6 +296,8 @@ OPTIONS: dict[str, Settings] = {
 }
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
+CORPUS = ("format", "case", "event", "time", "skip_bad")
+"""How files of words are read, as `Corpus` has it."""
 OF_COPIES = ("replicas", "scheduler", "replica_timeout")
 WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
 """The options that constrain a model, with the classes that do so, from the innermost on."""
@@ -301,5 +333,8 @@ def corpus(text: str) -> click.Option:
 
 
 def argument(name: str) -> click.Argument:
-    """Make the argument of an upper-case name; one in brackets may be left out."""
-    return click.Argument([name.strip("[]").lower()], required=not name.startswith("["))
+    """Make the argument of an upper-case name; with brackets it may be left out."""
+    many = name.endswith("...")
+    settings: Settings = {"nargs": -1} if many else {}
+    plain = name.removesuffix("...").strip("[]").lower()
+    return click.Argument([plain], required=not name.startswith("["), **settings)

@@ -10,9 +10,9 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
-from pdfalearn.cli._options import MODEL, RUN, SPENDING, corpus, flag_of, option, output
+from pdfalearn.cli._options import CORPUS, MODEL, RUN, SPENDING, corpus, flag_of, option, output
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
-from pdfalearn.cli._words import read_words
+from pdfalearn.cli._words import NOTED, note_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text
 
@@ -212,6 +212,8 @@ def simplify(chosen: Chosen) -> Answer:
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),
+    *CORPUS,
+    option("processes", default=None, show_default="1"),
     *MODEL,
 )
 def refit(chosen: Chosen) -> Answer:
@@ -222,6 +224,9 @@ def refit(chosen: Chosen) -> Answer:
     the words of --corpus. Either is drawn a little to the row that was there before, as if one word
     had shown it. An automaton that was learnt has rows of single words, and gets better by this.
 
+    A word of --corpus is cut at an event that PDFA does not have, and a word that is marked as cut
+    has not ended. Files may have any size, unless --transitions is given.
+
     SOURCE needs the same symbols as PDFA, in the same order.
 
     Examples
@@ -231,11 +236,14 @@ def refit(chosen: Chosen) -> Answer:
         -o fitted.json
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn refit learnt.json --corpus words.txt -o fitted.json
+    $ pdfalearn refit learnt.json --corpus 'words*.txt' --format lines --processes 2
+        -o fitted.json
     $ pdfalearn divergence target.json fitted.json
     """
     chosen.refuse_overwriting(chosen.source, chosen.corpus)
     chosen.check_output()
     pdfa, transitions = read_automaton(chosen.pdfa), chosen.transitions
+    read: dict[str, Any] = {}
     if chosen.source is not None:
         result = pdfalearn.refit(
             pdfa,
@@ -250,9 +258,11 @@ def refit(chosen: Chosen) -> Answer:
             raise click.UsageError(f"{flag_of(name)} needs a SOURCE to ask.")
         if chosen.corpus is None:
             raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
-        words = read_words(chosen.corpus, pdfa.alphabet)
-        result = pdfalearn.refit(pdfa, words, transitions=transitions)
+        words = chosen.make_corpus(chosen.corpus)
+        counts = pdfalearn.corpora.count_steps(pdfa, words, processes=chosen.processes or 1)
+        read = members_of(counts, "words", "symbols", *NOTED)
+        result = pdfalearn.refit(pdfa, words if transitions else counts, transitions=transitions)
     pdfalearn.save(result, chosen.output)
     given = {"file": chosen.pdfa, **chosen.collect("source", "corpus", "transitions", "output")}
     line = f"{chosen.output}: {len(result):,} states, fitted to {chosen.source or chosen.corpus}"
-    return Answer({**given, "states": len(result)}, [line])
+    return Answer({**given, **read, "states": len(result)}, [line, *note_lines(read)])

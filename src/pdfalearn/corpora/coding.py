@@ -42,8 +42,13 @@ class Others:
 
     def add(self, events: Iterable[Symbol]) -> None:
         """Count events."""
-        for event, count in Counter(events).items():
-            self.total += count
+        counts = Counter(events)
+        self.join(Others(counts.total(), counts))
+
+    def join(self, others: Others) -> None:
+        """Add what another count has."""
+        self.total += others.total
+        for event, count in others.counts.items():
             if event in self.counts or len(self.counts) < _MOST_COUNTED:
                 self.counts[event] += count
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.corpora.coding import Coder, Others, RecordedWords, alphabet_of
-from pdfalearn.corpora.event_logs import read_csv, read_frame, read_xes
+from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
 from pdfalearn.corpora.readers import (
     Columns,
     LinesPart,
@@ -26,20 +26,16 @@ from pdfalearn.corpora.sources import BadInput, Source, list_sources
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import are_characters, described, shorten
-from pdfalearn.words import Words, offsets_of
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 CorpusLike = Union[
-    "Corpus", str, os.PathLike[str], Iterable[os.PathLike[str]], Iterable[Word], "DataFrame"
+    "Corpus", str, os.PathLike[str], Iterable[os.PathLike[str]], Iterable[Word], Frame
 ]
 
 _DEFAULTS = Columns()
+_OF_LINES = ("lines", "characters", "tokens")
 _READERS: dict[str, Reader] = {
-    "lines": read_lines,
-    "characters": read_lines,
-    "tokens": read_lines,
+    **dict.fromkeys(_OF_LINES, read_lines),
     "pautomac": read_pautomac,
     "spice": read_pautomac,
     "jsonl": read_json_lines,
@@ -146,8 +142,8 @@ class Corpus(Frozen):
             what = repr(names[0]) if len(names) == 1 else shorten(repr(names), _SHOWN)
         else:
             what = shorten(repr(list(given.words.words[:_SHOWN])), _SHOWN)
-        options = {"format": given.format, "alphabet": given.alphabet}
-        options |= {"skip_bad": True} if given.skip_bad else {}
+        options: dict[str, object] = {"format": given.format, "alphabet": given.alphabet}
+        options["skip_bad"] = given.skip_bad or None
         for key, value in given.columns._asdict().items():
             options[key] = None if value == getattr(_DEFAULTS, key) else value
         texts = [f", {key}={value!r}" for key, value in options.items() if value is not None]
@@ -159,25 +155,30 @@ class Corpus(Frozen):
         given = self._given
         if given.words is not None:
             return f"words of a corpus of {len(given.words)}"
-        if len(given.sources) == 1:
-            return f"words of the corpus {given.sources[0].shown}"
-        return (
-            f"words of a corpus of {len(given.sources)} files, the first {given.sources[0].shown}"
-        )
+        first, count = given.sources[0].shown, len(given.sources)
+        return f"words of the corpus {first}" + (f" and {count - 1} more" if count > 1 else "")
 
     @property
     def left_out(self) -> int:
         """How many lines, cases or events could not be read and were left out so far."""
         return sum(self._left_out.values())
 
-    @property
-    def files(self) -> list[Corpus]:
-        """The same corpus file by file; a corpus of words in memory is one."""
+    def split(self, count: int) -> list[Corpus]:
+        """Split it into about this many corpora: into its files, and plain texts into parts.
+
+        A corpus in memory, or of one file that is compressed or not a text of lines, stays whole.
+        """
         given = self._given
-        if given.words is not None or len(given.sources) == 1:
+        if given.words is not None:
             return [self]
         whole = given._replace(is_joined=self._is_joined(given.alphabet))
-        return [_fill(None, whole._replace(sources=(source,))) for source in given.sources]
+        sizes = [source.size for source in given.sources]
+        parts = []
+        for source, size in zip(given.sources, sizes, strict=True):
+            pieces = round(count * size / max(1, sum(sizes)))
+            is_divisible = (given.format or _find_format(source)) in _OF_LINES and source.is_plain
+            parts += source.split(pieces if is_divisible else 1)
+        return [_fill(None, whole._replace(sources=(part,))) for part in parts]
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -195,9 +196,11 @@ class Corpus(Frozen):
         """Return all words over an alphabet, by default its own."""
         return self.encode_with_cuts(alphabet).words
 
-    def encode_with_cuts(self, alphabet: Alphabet | None = None) -> RecordedWords:
-        """Return all words as `encode` does, and which of them were cut and have not ended."""
-        parts = list(self.read(alphabet))
+    def encode_with_cuts(
+        self, alphabet: Alphabet | None = None, others: Others | None = None
+    ) -> RecordedWords:
+        """Return all words as `read` does: also which of them were cut and have not ended."""
+        parts = [RecordedWords(NO_WORDS, np.zeros(0, dtype=bool)), *self.read(alphabet, others)]
         symbols = np.concatenate([part.words.symbols for part in parts])
         lengths = np.concatenate([part.words.lengths for part in parts])
         return RecordedWords(
@@ -217,6 +220,8 @@ class Corpus(Frozen):
         its size; without it they are an error.
         """
         alphabet = self.alphabet if alphabet is None else alphabet
+        if self._given.words is not None:
+            alphabet.list_words(self._given.words.words)  # no strings unless of characters
         coder = Coder(alphabet, are_joined=self._is_joined(alphabet), others=others)
         return (part.encode(coder) for part in self._parts())
 
@@ -256,8 +261,10 @@ class Corpus(Frozen):
     def _is_joined(self, alphabet: Alphabet | None) -> bool:
         """Return whether symbols stand side by side in lines, over an alphabet or unknown ones."""
         given = self._given
-        if given.is_joined is not None or given.format in ("characters", "tokens"):
-            return given.format == "characters" if given.is_joined is None else given.is_joined
+        if given.is_joined is not None:
+            return given.is_joined
+        if given.format in ("characters", "tokens"):
+            return given.format == "characters"
         if alphabet is not None and not are_characters(alphabet):
             return False
         return (alphabet is not None and " " in alphabet) or not self._has_blanks
@@ -305,7 +312,7 @@ def _split_source(
         raise InputError("this is a corpus already; give a path or words")
     if isinstance(source, str | os.PathLike):
         return tuple(list_sources(source)), None
-    if hasattr(source, "columns") and hasattr(source, "itertuples"):
+    if isinstance(source, Frame):
         return (), _list_words(read_frame(source, columns), "case")
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")

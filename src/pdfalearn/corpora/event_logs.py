@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, runtime_checkable
 from xml.parsers import expat
 
 import numpy as np
@@ -20,13 +20,23 @@ from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words, offsets_of
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 _DELIMITERS = ",;\t|"
 _BYTES = 2**16
 # An error names at most so many characters of a table's columns.
 _MOST_SHOWN = 200
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A frame of pandas, as far as it is used here."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of its columns."""
+
+    @property
+    def iloc(self) -> Any:
+        """Its columns by their places."""
 
 
 def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
@@ -86,7 +96,7 @@ class _Numbers(dict[str, int]):
 
 def _find_columns(names: Sequence[str], columns: Columns, name: str) -> tuple[int, int, int | None]:
     """Return the places of the columns; that of the time may be missing if nobody named it."""
-    places = []
+    places: list[Any] = []
     for key, column in columns._asdict().items():
         if column in names:
             places.append(names.index(column))
@@ -119,7 +129,7 @@ def _read_time(text: str) -> float:
 
 def _sort_events(
     cases: Integers, events: Integers, times: Floats | None, names: Sequence[Symbol], name: str
-) -> Iterator[Part]:
+) -> Iterator[CodedPart]:
     """Return the words of cases, in the order in which these appear first; events by time."""
     keys = (cases,) if times is None else (times, cases)
     order = np.lexsort(keys)  # stable: equal times stay in the order of the file
@@ -129,12 +139,11 @@ def _sort_events(
         yield CodedPart(name, names, part, begin + 1)
 
 
-def read_frame(frame: DataFrame, columns: Columns) -> list[tuple[Symbol, ...]]:
+def read_frame(frame: Frame, columns: Columns) -> list[tuple[Symbol, ...]]:
     """Return the words of a frame of pandas, as those of a table in a file."""
     names = [str(column) for column in frame.columns]
     places = _find_columns(names, columns, "the frame")
-    case, event, time = (None if one is None else frame.iloc[:, one] for one in places)
-    assert case is not None and event is not None  # noqa: S101
+    case, event = (frame.iloc[:, one] for one in places[:2])
     for column in (case, event):
         if column.isna().any():
             row = int(column.isna().to_numpy().argmax())
@@ -142,8 +151,8 @@ def read_frame(frame: DataFrame, columns: Columns) -> list[tuple[Symbol, ...]]:
     cases, _ = _factorize(case)
     events, values = _factorize(event)
     order: Floats | None = None
-    if time is not None:
-        order = np.argsort(np.argsort(time.to_numpy(), kind="stable")).astype(np.float64)
+    if places[2] is not None:
+        order = frame.iloc[:, places[2]].rank(method="dense").to_numpy(np.float64)
     parts = _sort_events(cases, events, order, values, "the frame")
     return list(chain.from_iterable(part.decode() for part in parts))
 

@@ -55,7 +55,7 @@ class LinesPart:
     def find_symbols(self, *, are_joined: bool) -> set[Symbol]:
         """Return the characters, or what stands between blanks."""
         text = self._unmarked()
-        return set(text) - {"\n"} if are_joined else set(text.split())
+        return set[Symbol](text) - {"\n"} if are_joined else set[Symbol](text.split())
 
     def encode(self, coder: Coder) -> RecordedWords:
         """Encode the words."""

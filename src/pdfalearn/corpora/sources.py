@@ -10,8 +10,9 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -21,7 +22,7 @@ from pdfalearn.files import check_name, show_name
 
 STANDARD_INPUT = "-"
 # Lines are read in blocks of at least this many bytes, as long as there are more.
-_BLOCK = 2**20
+_BLOCK = 2**18
 _ENDINGS = (".gz", ".zst", ".zstd")
 
 
@@ -31,6 +32,9 @@ class Source:
 
     name: str
     data: bytes | None = field(default=None, repr=False)
+    # Of a plain text, only the lines that begin from here on, and before the end.
+    begin: int = 0
+    end: int | None = None
 
     @property
     def shown(self) -> str:
@@ -42,6 +46,23 @@ class Source:
         """Its name in small letters, without the ending of its compression."""
         name = self.name.lower()
         return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has, compressed or not."""
+        return Path(self.name).stat().st_size if self.data is None else len(self.data)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its bytes are the text itself."""
+        return self.data is None and self.plain_name == self.name.lower()
+
+    def split(self, count: int) -> list[Source]:
+        """Split a plain text into parts of about the same size."""
+        if count < 2:
+            return [self]
+        edges = [self.size * part // count for part in range(count + 1)]
+        return [replace(self, begin=begin, end=end) for begin, end in pairwise(edges)]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -59,7 +80,9 @@ class Source:
         """Read the text in blocks of whole lines, each with the number of its first line."""
         number, rest = 1, b""
         with self.open() as stream:
-            while data := stream.read(_BLOCK):
+            if self.begin:
+                number = _skip_lines(stream, self.begin)
+            while data := _read_until(stream, self.end):
                 head, line_end, tail = data.rpartition(b"\n")
                 if not line_end:  # one line that is longer than a block
                     rest += tail
@@ -92,6 +115,28 @@ class BadInput:
     def refuse(self, message: str) -> FileFormatError:
         """Return the error of a file of which nothing can be read."""
         return FileFormatError(f"{self.source.shown}: {message}")
+
+
+def _skip_lines(stream: BinaryIO, begin: int) -> int:
+    """Go to the first line that begins at a byte or after it; return its number."""
+    number = 1
+    left = begin - 1
+    while left > 0:
+        data = stream.read(min(_BLOCK, left))
+        number += data.count(b"\n")
+        left -= len(data)
+    return number + stream.readline().endswith(b"\n")
+
+
+def _read_until(stream: BinaryIO, end: int | None) -> bytes:
+    """Read a block, but no line that begins at the end or after it."""
+    if end is None:
+        return stream.read(_BLOCK)
+    left = end - stream.tell()
+    if left <= 0:
+        return b""
+    data = stream.read(min(_BLOCK, left))
+    return data + stream.readline() if len(data) == left and data[-1:] != b"\n" else data
 
 
 def _unify_ends(data: bytes, number: int) -> bytes:
@@ -157,7 +202,7 @@ def list_sources(given: str | os.PathLike[str]) -> list[Source]:
             raise InputError("there is no standard input to read; name a file instead of -")
         return [Source(name, sys.stdin.buffer.read())]
     if glob.has_magic(name) and not Path(name).exists():
-        found = sorted(glob.glob(name, recursive=True))
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
         if not found:
             raise InputError(f"{show_name(name)}: no file has a name of this form")
         return [Source(one) for one in found if not Path(one).is_dir()]

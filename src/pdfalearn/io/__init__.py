@@ -30,6 +30,5 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.tree_files import render_tree as render_tree
     from pdfalearn.io.word_files import WordLines as WordLines
     from pdfalearn.io.word_files import WordNotation as WordNotation
-    from pdfalearn.io.word_files import encode_lines as encode_lines
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

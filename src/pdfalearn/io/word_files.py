@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -16,21 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.arrays import IntMap
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
-from pdfalearn.text import are_characters, escaped, shorten, symbol_text
-from pdfalearn.typing import Bytes, Codes, Flags, Integers
+from pdfalearn.io._token_codes import TokenCodes
+from pdfalearn.text import are_characters, escaped, symbol_text
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import Words
 
-# Symbols of up to this many bytes fit into one integer.
-_LONGEST = 8
-_MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
 _NEW_LINE = 10
 # The characters that separate symbols; the last entry stands for all that follow.
 _ARE_BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
-# A map that is given this many keys at once looks up whole arrays.
-_MANY_KEYS = 256
 
 
 class WordBlock(NamedTuple):
@@ -58,14 +53,6 @@ def _find_tokens(points: NDArray[Any]) -> tuple[Integers, Integers]:
     inside = ~_ARE_BLANK[points]
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     return edges[::2], edges[1::2]
-
-
-def _pack(points: Bytes, begins: Integers, lengths: Integers) -> Integers:
-    """Put the first bytes of every token into one integer, the first byte lowest."""
-    padded = np.concatenate((points, np.zeros(_LONGEST, dtype=np.uint8)))
-    # Every eight bytes that follow each other, one integer for each place.
-    windows = np.ndarray(len(points), dtype="<u8", buffer=padded.data, strides=(1,))
-    return np.asarray(windows[begins] & _MASKS[lengths]).view(np.int64)
 
 
 # An error shows no more characters of a symbol.
@@ -112,18 +99,7 @@ class WordNotation:
         words, _, unknown = self.read_block(line + "\n")
         if unknown:
             raise KeyError(unknown[0])
-        return words.symbols.tolist()
-
-    def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
-        """Turn lines of a file into words, or name the line and the symbol that is not one."""
-        words, _, unknown = self.read_block("".join([line + "\n" for line in lines]))
-        if unknown:
-            place = int(np.searchsorted(words.offsets, (words.symbols < 0).argmax(), side="right"))
-            symbol = shorten(unknown[0], _LONGEST_SYMBOL)
-            raise FileFormatError(
-                f"{name}, line {first + place - 1}: symbol {symbol!r} is not in the alphabet"
-            )
-        return words
+        return list(words[0])
 
     def read_block(self, text: str) -> WordBlock:
         """Read whole lines, each with its end; what is not a symbol has the code -1."""
@@ -158,10 +134,8 @@ class WordNotation:
             offsets = breaks - np.arange(len(breaks))
         else:
             begins, ends = _find_tokens(points)
-            if self._map is not None and points.dtype == np.uint8:
-                lengths = ends - begins
-                codes = self._map.get(_pack(points, begins, np.minimum(lengths, _LONGEST)))
-                codes[lengths > _LONGEST] = -1
+            if self._table is not None and points.dtype == np.uint8:
+                codes = self._table.find(points, begins, ends - begins)
             else:
                 known = map(self._codes.get, text.split(), repeat(-1))
                 codes = np.fromiter(known, np.int32, len(begins))
@@ -169,7 +143,7 @@ class WordNotation:
         where = np.flatnonzero(codes < 0)
         pairs = zip(begins[where].tolist(), ends[where].tolist(), strict=True)
         unknown = [text[begin:end] for begin, end in pairs]
-        words = Words(codes.astype(np.int32), np.append(0, offsets).astype(np.int64))
+        words = Words(codes, np.append(0, offsets).astype(np.int64))
         return words, unknown
 
     def _read_closely(self, text: str) -> tuple[Words, list[str]]:
@@ -199,14 +173,8 @@ class WordNotation:
         return table
 
     @cached_property
-    def _map(self) -> IntMap | None:
-        """The codes of symbols by their bytes; None where there is one that does not fit."""
-        if not all(text.isascii() and len(text) <= _LONGEST for text in self._codes):
-            return None
-        numbers = [int.from_bytes(text.encode(), "little") for text in self._codes]
-        found = IntMap()
-        found.get_or_add(np.resize(numbers, max(_MANY_KEYS, len(numbers))))
-        return found
+    def _table(self) -> TokenCodes | None:
+        return TokenCodes.of(list(self._codes))
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -260,7 +228,7 @@ def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class WordLines:
-    """The lines of a file of words; what they mean depends on the alphabet."""
+    """The lines of a text, and its name for errors."""
 
     name: str
     lines: list[str]
@@ -273,23 +241,6 @@ class WordLines:
 
     def __len__(self) -> int:
         return len(self.lines)
-
-    def encoded(self, alphabet: Alphabet) -> Words:
-        """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
-        return WordNotation(alphabet).encode(self.lines, self.name)
-
-    def cut_words(self, alphabet: Alphabet) -> int:
-        """Count the words that are marked as cut."""
-        return sum(map(WordNotation(alphabet).is_cut, self.lines))
-
-
-def encode_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file in batches of at most this many words, keeping none."""
-    notation, begin = WordNotation(alphabet), 1
-    with _open_text(path) as (stream, name):
-        while lines := [line.removesuffix("\n") for line in islice(stream, most)]:
-            yield notation.encode(lines, name, begin)
-            begin += len(lines)
 
 
 @contextmanager
