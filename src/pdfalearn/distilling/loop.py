@@ -18,6 +18,7 @@ from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
+from pdfalearn.distilling.noise import ask_held_out_again
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
@@ -203,7 +204,7 @@ class Run:
                     unsteady = error
                 except Exception as error:  # all has been asked
                     self._notes.append(f"the last audit failed with {error_text(error)}")
-                self._frontier = self._measure(is_interrupted=False)
+                self._frontier = self._measure(is_noisy=unsteady is not None)
                 if unsteady is not None:
                     certificate = unsteady.certify(self._frontier.certificate)
                     self._frontier = replace(self._frontier, certificate=certificate)
@@ -297,7 +298,7 @@ class Run:
                 self._report(states, fit.loss, held_out)
             self._interrupts.check()
 
-    def _measure(self, *, is_interrupted: bool) -> Frontier:
+    def _measure(self, *, is_interrupted: bool = False, is_noisy: bool = False) -> Frontier:
         """Choose automata on held-out words, measure them, and give all answers to their rows."""
         self._phase = "measuring"
         self._report()
@@ -306,7 +307,12 @@ class Run:
         codes = everything.codes
         evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
-        held_out = HeldOut(sampling.held_out, self._observations, codes=codes, learnt=learnt)
+        fresh = ask_held_out_again(sampling, learnt) if is_noisy else None
+        if fresh is not None and fresh.positions.word_count < 2:
+            fresh = None  # nothing is left to measure with
+        held_out = HeldOut(
+            sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
+        )
         machines: dict[int, Machine | None] = {
             size: widen(*found, codes) for size, found in self._machines.items()
         }
@@ -321,7 +327,9 @@ class Run:
             pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
             rare = rare_loss(fit, evidence, drawn)
             found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
-        return make_frontier(found, held_out, machines, sampling, is_interrupted=is_interrupted)
+        return make_frontier(
+            found, held_out, machines, sampling, fresh, is_interrupted=is_interrupted
+        )
 
     def _report(
         self, states: int | None = None, loss: float | None = None, held_out: float | None = None
