@@ -102,17 +102,16 @@ class HeldOut:
         passes = positions.count_passes(observations)
         rows = None if fresh is None else fresh.rows
         evidence, nodes = make_evidence(observations, passes, codes=codes, row_numbers=rows)
-        noise = 0.0
+        # What divergences from noisy answers are too large by, and its error.
+        self._noise = 0.0, 0.0
         if fresh is not None:
-            positions, noise = fresh.positions, fresh.noise
+            positions, self._noise = fresh.positions, (fresh.noise, fresh.noise_error)
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._evidence = evidence
         self._nodes = numbers[positions.nodes]
         self._words = positions.words
         self.word_count = positions.word_count
-        # What divergences from noisy answers are too large by.
-        self._noise = noise
         # How many positions every word has.
         self.lengths: Floats = self._sum_up(np.ones(evidence.size))
         is_unseen = np.ones(evidence.size) if learnt is None else learnt[nodes] == 0
@@ -120,7 +119,7 @@ class HeldOut:
         # How many of them have prefixes that were not learnt from.
         self.unseen_lengths: Floats = self._sum_up(self._is_unseen)
         # The mean entropy of the model's answers.
-        self.entropy = noise - float(evidence.negative_entropies[self._nodes].mean())
+        self.entropy = self._noise[0] - float(evidence.negative_entropies[self._nodes].mean())
         mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
         # What one more word would add to a mean, with the loss of an automaton of a single state. A
@@ -155,8 +154,8 @@ class HeldOut:
         """Return the measures over all words."""
         total, infinite = float(self.lengths.sum()), float(sums.infinite.sum())
         unseen = float((self.unseen_lengths - sums.unseen_infinite).sum())
-        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, self._noise)
-        unseen_loss = max(0.0, float(sums.unseen_losses.sum()) - unseen * self._noise)
+        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, *self._noise)
+        unseen_loss = max(0.0, float(sums.unseen_losses.sum()) - unseen * self._noise[0])
         return Measured(
             sums.losses,
             sums.infinite,
@@ -195,7 +194,9 @@ def _compare(
     return crossed, distances, is_wrong
 
 
-def estimate_mean(losses: Floats, lengths: Floats, noise: float = 0.0) -> Interval:
+def estimate_mean(
+    losses: Floats, lengths: Floats, noise: float = 0.0, noise_error: float = 0.0
+) -> Interval:
     """Estimate a mean per position from sums per word: a ratio, as words differ in length.
 
     ``noise`` is subtracted from every position; the interval is then that of the mean itself.
@@ -212,8 +213,9 @@ def estimate_mean(losses: Floats, lengths: Floats, noise: float = 0.0) -> Interv
     error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
     quantile = float(stdtrit(len(losses) - 1, (1 + CONFIDENCE) / 2))  # of Student's t
     if noise:
-        ends = mean - noise - quantile * error, mean - noise + quantile * error
-        return Interval(max(0.0, mean - noise), max(0.0, ends[0]), max(0.0, ends[1]))
+        width = quantile * float(np.hypot(error, noise_error))
+        less = mean - noise
+        return Interval(max(0.0, less), max(0.0, less - width), max(0.0, less + width))
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)

@@ -18,7 +18,7 @@ from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
-from pdfalearn.distilling.noise import ask_held_out_again
+from pdfalearn.distilling.noise import SAME, answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
@@ -38,8 +38,6 @@ from pdfalearn.samplers import ModelWords, Sampler
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
-# Answers to the same word that differ by more are not those of one model.
-_SAME = Tolerance(1e-3)
 # The share of the budget that is spent on words.
 _WORDS = 0.6
 # How much is spent after each round of questions about automata on the way. More words are drawn of
@@ -47,6 +45,8 @@ _WORDS = 0.6
 _QUESTIONS = (0.75, 0.9)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
+# The share of all these for a model whose answers differ: held-out words are asked again.
+_NOISY = 0.85
 # The sizes of the automata whose blind spots are asked.
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
 # Of the automata that were found, one in this many is asked about.
@@ -143,7 +143,7 @@ def distill(
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, _SAME, budget, interrupts)
+            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
             sampling = Sampling(observations, sampler, seed, _HELD_OUT)
             run = Run(sampling, wanted, report, interrupts)
             frontier = run.finish(store, key, audit)
@@ -179,6 +179,7 @@ class Run:
         self._machines: dict[int, tuple[Machine, Integers]] = {}
         self._phase: Phase = "words"
         self._notes: list[str] = []
+        self._is_noisy = False
         self._frontier: Frontier | None = None
         if progress is not None:
             self._observations.asker.on_batch = self._report
@@ -193,9 +194,10 @@ class Run:
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(self._explain_few_words())
+                self._is_noisy = audit > 0 and answers_differ(self._sampling)
                 self._ask()
                 self._phase = "words"
-                self._sampling.draw_until(_QUESTIONS[-1])
+                self._sampling.draw_until(self._scale(_QUESTIONS[-1]))
                 self._search()
                 unsteady: UnsteadyModelError | None = None
                 try:
@@ -204,7 +206,8 @@ class Run:
                     unsteady = error
                 except Exception as error:  # all has been asked
                     self._notes.append(f"the last audit failed with {error_text(error)}")
-                self._frontier = self._measure(is_noisy=unsteady is not None)
+                self._is_noisy |= unsteady is not None
+                self._frontier = self._measure(is_interrupted=False)
                 if unsteady is not None:
                     certificate = unsteady.certify(self._frontier.certificate)
                     self._frontier = replace(self._frontier, certificate=certificate)
@@ -229,6 +232,10 @@ class Run:
                 self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
             self._frontier = self._measure(is_interrupted=True)
         return replace(self._frontier, notes=tuple(self._notes))
+
+    def _scale(self, share: float) -> float:
+        """Return a share of the budget, less where held-out words have to be asked again."""
+        return _NOISY * share if self._is_noisy else share
 
     def _explain_few_words(self) -> str:
         sampling, sampler = self._sampling, self._sampling.sampler
@@ -256,7 +263,7 @@ class Run:
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
             self._interrupts.check()
             self._phase = "questions"
-            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
+            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(share))
 
     def _search(self) -> None:
         """Find the automata, ask where they are blind, and polish them once more."""
@@ -274,7 +281,7 @@ class Run:
         fits = [fit_rows(machine, evidence) for machine in probed]
         self._interrupts.check()
         self._phase = "questions"
-        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
+        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(_FINISHING))
         self._phase = "automata"
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
@@ -298,7 +305,7 @@ class Run:
                 self._report(states, fit.loss, held_out)
             self._interrupts.check()
 
-    def _measure(self, *, is_interrupted: bool = False, is_noisy: bool = False) -> Frontier:
+    def _measure(self, *, is_interrupted: bool) -> Frontier:
         """Choose automata on held-out words, measure them, and give all answers to their rows."""
         self._phase = "measuring"
         self._report()
@@ -307,7 +314,7 @@ class Run:
         codes = everything.codes
         evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
-        fresh = ask_held_out_again(sampling, learnt) if is_noisy else None
+        fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
         if fresh is not None and fresh.positions.word_count < 2:
             fresh = None  # nothing is left to measure with
         held_out = HeldOut(
