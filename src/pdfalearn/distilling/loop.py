@@ -45,8 +45,9 @@ _WORDS = 0.6
 _QUESTIONS = (0.75, 0.9)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
-# The share of all these for a model whose answers differ: held-out words are asked again.
-_NOISY = 0.85
+# The share of all these for a model whose answers differ, as held-out words are asked again; and
+# how many words are audited then.
+_NOISY, _AUDITED = 0.8, 4
 # The sizes of the automata whose blind spots are asked.
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
 # Of the automata that were found, one in this many is asked about.
@@ -201,7 +202,8 @@ class Run:
                 self._search()
                 unsteady: UnsteadyModelError | None = None
                 try:
-                    self._observations.audits.audit(audit, self._sampling.seed)
+                    count = min(audit, _AUDITED) if self._is_noisy else audit
+                    self._observations.audits.audit(count, self._sampling.seed)
                 except UnsteadyModelError as error:
                     unsteady = error
                 except Exception as error:  # all has been asked
