@@ -21,8 +21,8 @@ from pdfalearn import PDFA, Budget, LanguageModel, distill
 from pdfalearn.metrics.comparing import directed_divergence
 from pdfalearn.samplers import ModelWords
 
-SIZES = (1, 2, 4, 8, 12, 16, 30, 120, 500)
-ASKED = (4, 8, 30)
+SIZES = (1, 2, 4, 8, 12, 30, 120)
+ASKED = (4, 8)
 LENGTH = 300
 FRESH = 300_000
 """Fresh words of a network have this many different prefixes."""
