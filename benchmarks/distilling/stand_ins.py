@@ -28,7 +28,8 @@ def log_sessions(name: str) -> list[tuple[str, ...]]:
     normal = [path for path in files if "abnormal" not in path.name]
     if not normal:
         raise SystemExit(f"there is no log {name!r} in {_LOGS}; name its folder by PDFALEARN_DATA")
-    lines = [line for path in normal for line in gzip.open(path, "rt")]
+    texts = (gzip.decompress(path.read_bytes()).decode() for path in normal)
+    lines = [line for text in texts for line in text.splitlines()]
     return [tuple(line.split(",", 1)[1].split()[:_LONGEST]) for line in lines]
 
 

@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit
+from pdfalearn.distilling.noise import FreshAnswers
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
@@ -86,7 +87,7 @@ class HeldOut:
     """Words that nothing was learnt from.
 
     ``codes`` are the symbols that are looked at, if not all; ``learnt`` the weights of the nodes
-    that were learnt from; ``rows`` the numbers of answers, if not those of the observations.
+    that were learnt from; ``fresh`` the answers to measure with, where a model is noisy.
     """
 
     def __init__(
@@ -96,10 +97,15 @@ class HeldOut:
         *,
         codes: Integers | None = None,
         learnt: Floats | None = None,
-        rows: Integers | None = None,
+        fresh: FreshAnswers | None = None,
     ) -> None:
         passes = positions.count_passes(observations)
+        rows = None if fresh is None else fresh.rows
         evidence, nodes = make_evidence(observations, passes, codes=codes, row_numbers=rows)
+        # What divergences from noisy answers are too large by, and its error.
+        self._noise = 0.0, 0.0
+        if fresh is not None:
+            positions, self._noise = fresh.positions, (fresh.noise, fresh.noise_error)
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._evidence = evidence
@@ -113,7 +119,7 @@ class HeldOut:
         # How many of them have prefixes that were not learnt from.
         self.unseen_lengths: Floats = self._sum_up(self._is_unseen)
         # The mean entropy of the model's answers.
-        self.entropy = -float(evidence.negative_entropies[self._nodes].mean())
+        self.entropy = self._noise[0] - float(evidence.negative_entropies[self._nodes].mean())
         mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
         # What one more word would add to a mean, with the loss of an automaton of a single state. A
@@ -148,7 +154,8 @@ class HeldOut:
         """Return the measures over all words."""
         total, infinite = float(self.lengths.sum()), float(sums.infinite.sum())
         unseen = float((self.unseen_lengths - sums.unseen_infinite).sum())
-        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite)
+        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, *self._noise)
+        unseen_loss = max(0.0, float(sums.unseen_losses.sum()) - unseen * self._noise[0])
         return Measured(
             sums.losses,
             sums.infinite,
@@ -157,7 +164,7 @@ class HeldOut:
             float(sums.crossed.sum()) / max(total - infinite, 1e-300),
             divergence,
             infinite / total,
-            float(sums.unseen_losses.sum()) / unseen if unseen else divergence.mean,
+            unseen_loss / unseen if unseen else divergence.mean,
         )
 
 
@@ -187,8 +194,12 @@ def _compare(
     return crossed, distances, is_wrong
 
 
-def estimate_mean(losses: Floats, lengths: Floats) -> Interval:
+def estimate_mean(
+    losses: Floats, lengths: Floats, noise: float = 0.0, noise_error: float = 0.0
+) -> Interval:
     """Estimate a mean per position from sums per word: a ratio, as words differ in length.
+
+    ``noise`` is subtracted from every position; the interval is then that of the mean itself.
 
     Most of a divergence may come from few words, and those that cost most may not have been drawn.
     So the interval is one of the logarithm, and as wide as if the worst word had come twice.
@@ -201,6 +212,10 @@ def estimate_mean(losses: Floats, lengths: Floats) -> Interval:
     worst = int((losses - mean * lengths).argmax())
     error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
     quantile = float(stdtrit(len(losses) - 1, (1 + CONFIDENCE) / 2))  # of Student's t
+    if noise:
+        width = quantile * float(np.hypot(error, noise_error))
+        less = mean - noise
+        return Interval(max(0.0, less), max(0.0, less - width), max(0.0, less + width))
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
@@ -222,6 +237,7 @@ def make_frontier(
     held_out: HeldOut,
     sizes: Iterable[int],
     sampling: Sampling,
+    fresh: FreshAnswers | None = None,
     *,
     is_interrupted: bool,
 ) -> Frontier:
@@ -257,7 +273,7 @@ def make_frontier(
         kept_infinite=np.array([each.sums.infinite for each in kept]),
         kept_lengths=held_out.lengths,
     )
-    certificate = _certify(frontier, sampling, held_out, is_interrupted=is_interrupted)
+    certificate = _certify(frontier, sampling, held_out, fresh, is_interrupted=is_interrupted)
     return replace(frontier, certificate=certificate)
 
 
@@ -296,7 +312,12 @@ def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
 
 
 def _certify(
-    frontier: Frontier, sampling: Sampling, held_out: HeldOut, *, is_interrupted: bool
+    frontier: Frontier,
+    sampling: Sampling,
+    held_out: HeldOut,
+    fresh: FreshAnswers | None,
+    *,
+    is_interrupted: bool,
 ) -> Certificate:
     best = frontier.point(len(frontier.best))
     observations = sampling.observations
@@ -321,6 +342,12 @@ def _certify(
         texts.append(
             f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: take a "
             "larger budget to publish them"
+        )
+    if fresh is not None:
+        texts.append(
+            "answers differ from one time to the next: held-out prefixes that were learnt from "
+            f"were asked again ({fresh.asked:,}) or left out ({fresh.left_out:,} positions), and "
+            f"the noise of answers, {fresh.noise:.3g} nats, is subtracted"
         )
     if is_interrupted:
         texts.append("stopped by hand")
@@ -349,6 +376,8 @@ def _certify(
         "seed": sampling.seed,
         "interrupted": is_interrupted,
     }
+    if fresh is not None:
+        details |= {"asked_again": fresh.asked, "left_out": fresh.left_out, "noise": fresh.noise}
     if counts.outside_known:
         details |= counts.outside_details
     return Certificate("distilled", "; ".join(texts), details)

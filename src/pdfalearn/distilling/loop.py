@@ -21,6 +21,7 @@ from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, 
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.from_words import distill_words
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
+from pdfalearn.distilling.noise import SAME, answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
@@ -40,8 +41,6 @@ from pdfalearn.samplers import ModelWords, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
-# Answers to the same word that differ by more are not those of one model.
-_SAME = Tolerance(1e-3)
 # The share of the budget that is spent on words.
 _WORDS = 0.6
 # How much is spent after each round of questions about automata on the way. More words are drawn of
@@ -49,6 +48,9 @@ _WORDS = 0.6
 _QUESTIONS = (0.75, 0.9)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
+# The share of all these for a model whose answers differ, as held-out words are asked again; and
+# how many words are audited then.
+_NOISY, _AUDITED = 0.8, 4
 # The sizes of the automata whose blind spots are asked.
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
 # Of the automata that were found, one in this many is asked about.
@@ -177,7 +179,7 @@ def distill(
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, _SAME, budget, interrupts)
+            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
             sampling = Sampling(observations, sampler, seed, _HELD_OUT)
             run = Run(sampling, wanted, report, interrupts)
             frontier = run.finish(store, key, audit)
@@ -220,6 +222,7 @@ class Run:
         self._machines: dict[int, tuple[Machine, Integers]] = {}
         self._phase: Phase = "words"
         self._notes: list[str] = []
+        self._is_noisy = False
         self._frontier: Frontier | None = None
         if progress is not None:
             self._observations.asker.on_batch = self._report
@@ -234,17 +237,20 @@ class Run:
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(self._explain_few_words())
+                self._is_noisy = audit > 0 and answers_differ(self._sampling)
                 self._ask()
                 self._phase = "words"
-                self._sampling.draw_until(_QUESTIONS[-1])
+                self._sampling.draw_until(self._scale(_QUESTIONS[-1]))
                 self._search()
                 unsteady: UnsteadyModelError | None = None
                 try:
-                    self._observations.audits.audit(audit, self._sampling.seed)
+                    count = min(audit, _AUDITED) if self._is_noisy else audit
+                    self._observations.audits.audit(count, self._sampling.seed)
                 except UnsteadyModelError as error:
                     unsteady = error
                 except Exception as error:  # all has been asked
                     self._notes.append(f"the last audit failed with {error_text(error)}")
+                self._is_noisy |= unsteady is not None
                 self._frontier = self._measure(is_interrupted=False)
                 if unsteady is not None:
                     certificate = unsteady.certify(self._frontier.certificate)
@@ -270,6 +276,10 @@ class Run:
                 self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
             self._frontier = self._measure(is_interrupted=True)
         return replace(self._frontier, notes=tuple(self._notes))
+
+    def _scale(self, share: float) -> float:
+        """Return a share of the budget, less where held-out words have to be asked again."""
+        return _NOISY * share if self._is_noisy else share
 
     def _explain_few_words(self) -> str:
         sampling, sampler = self._sampling, self._sampling.sampler
@@ -297,7 +307,7 @@ class Run:
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
             self._interrupts.check()
             self._phase = "questions"
-            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
+            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(share))
 
     def _search(self) -> None:
         """Find the automata, ask where they are blind, and polish them once more."""
@@ -315,7 +325,7 @@ class Run:
         fits = [fit_rows(machine, evidence) for machine in probed]
         self._interrupts.check()
         self._phase = "questions"
-        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
+        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(_FINISHING))
         self._phase = "automata"
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
@@ -348,7 +358,12 @@ class Run:
         codes = everything.codes
         evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
-        held_out = HeldOut(sampling.held_out, self._observations, codes=codes, learnt=learnt)
+        fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
+        if fresh is not None and fresh.positions.word_count < 2:
+            fresh = None  # nothing is left to measure with
+        held_out = HeldOut(
+            sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
+        )
         machines: dict[int, Machine | None] = {
             size: widen(*found, codes) for size, found in self._machines.items()
         }
@@ -363,7 +378,9 @@ class Run:
             pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
             rare = rare_loss(fit, evidence, drawn)
             found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
-        return make_frontier(found, held_out, machines, sampling, is_interrupted=is_interrupted)
+        return make_frontier(
+            found, held_out, machines, sampling, fresh, is_interrupted=is_interrupted
+        )
 
     def _report(
         self, states: int | None = None, loss: float | None = None, held_out: float | None = None
