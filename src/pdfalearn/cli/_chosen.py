@@ -13,7 +13,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._words import read_corpus
+from pdfalearn.cli._words import parse_alphabet, read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ class Chosen(SimpleNamespace):
 
     def make_corpus(self, given: str | Path | tuple[str, ...]) -> Corpus:
         """Make the corpus of files, or of the standard input, as the options say."""
-        return read_corpus(given, **self.collect_given(options.CORPUS))
+        settings = self.collect_given(options.CORPUS)
+        if self.alphabet is not None:
+            settings["alphabet"] = parse_alphabet(self.alphabet)
+        return read_corpus(given, **settings)
 
     def make_sampler(self) -> SamplerLike | None:
         """Make what draws words by --max-length or --corpus; None for the default."""

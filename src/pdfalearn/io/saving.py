@@ -226,6 +226,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_named(path, _READERS)
 
 
+def can_load(path: str | os.PathLike[str]) -> bool:
+    """Return whether the ending of a name is one that `load` knows."""
+    return os.fspath(path).lower().endswith(tuple(_READERS))
+
+
 def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     """Read a PDFA from a file that `load` reads; of a run its automaton, of a frontier the best.
 

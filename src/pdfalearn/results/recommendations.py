@@ -26,8 +26,6 @@ _EARLIER = 0.25
 _IMPOSSIBLE = 20.0
 NOTHING = 1e-6
 """Smaller differences of divergences do not count."""
-# Words that an automaton was made from are sure if they gain more nats than this.
-_SURE_NATS = 10.0
 # States that become this many times more from one run to the next keep growing.
 _GROWTH = 1.5
 
@@ -119,8 +117,9 @@ def find_supported(
     A larger one is taken if three things speak for it: held-out words lose less with it; so do the
     words that it was made from, with each position left out in turn, by more nats than it takes to
     say which transitions got states of their own; and either is sure: the first by a standard
-    error, or the second by ten nats. Held-out words alone are too few to tell small gains from
-    chance, and the others alone are too kind to what was made from them.
+    error, or the second by more than it takes to say where the new states lead, too. Held-out words
+    alone are too few to tell small gains from chance, and the others alone are too kind to what was
+    made from them.
 
     ``training`` has the loss on these in all, ``losses`` a row for each automaton and a column for
     each held-out word.
@@ -134,7 +133,10 @@ def find_supported(
         gain = training[chosen] - training[place] - ways
         if difference.sum() < 0 and gain > 0:
             error = standard_error(difference, lengths)
-            if gain > _SURE_NATS or -difference.sum() / lengths.sum() > error:
+            if (
+                gain > more * symbols * np.log(states[place])
+                or -difference.sum() / lengths.sum() > error
+            ):
                 chosen = place
     return chosen
 
