@@ -211,7 +211,7 @@ def _parse_together(lines: list[str], field: str) -> list[list[Symbol]] | None:
     """Parse many lines at once, five times as fast; None where they need a closer look.
 
     Lines that are wrong in themselves could only be right together if one goes on in the next. As
-    all of them begin and end with brackets, that makes a list within a list, and a list is not a symbol.
+    all of them begin and end with brackets, that makes a list within a list: not a symbol.
     """
     if not all(line[0] in "[{" and line[-1] in "]}" for line in lines):
         return None
