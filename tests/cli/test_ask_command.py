@@ -143,7 +143,7 @@ def test_scores(folder: Path) -> None:
     (folder / "words.txt").write_text("0\n2\n")
     assert run_json("score", "a.json", "words.txt")["unknown_events"] == [["2", 1]]
     told = run("score", "a.json", "words.txt", "--other", 0.5).stdout
-    assert "unknown to the automaton: 1 event, 2 (1)" in told
+    assert "events unknown to the automaton: 1: 2 (1)" in told
 
 
 def test_conditions() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import exp, inf, nan, sqrt
+from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 from scipy.special import entr
@@ -301,6 +301,9 @@ class Monitor:
     ----------
     pdfa : PDFA
         What is usual. Its rows are divided by their sums.
+    other : float, optional
+        The probability of a symbol that the automaton does not have, after which the state is the
+        same; if not given, such a symbol is refused.
 
     Notes
     -----
@@ -321,8 +324,11 @@ class Monitor:
     0.6931471805599453
     """
 
-    def __init__(self, pdfa: PDFA) -> None:
+    def __init__(self, pdfa: PDFA, *, other: float | None = None) -> None:
         self._pdfa = check_pdfa(pdfa, "pdfa")
+        self._other: float | None = None
+        if other is not None:
+            self._other = -log(check_number(other, "other", 0, 1, is_open=True))
         rows = normalise_rows(pdfa.probabilities)
         self._costs = minus_logs(rows)
         self._means = entr(rows).sum(axis=1)
@@ -363,9 +369,13 @@ class Monitor:
         Raises
         ------
         InputError
-            If the automaton has no such symbol.
+            If the automaton has no such symbol, and no ``other`` was given.
         """
         pdfa = self._pdfa
+        if self._other is not None and symbol != pdfa.terminal and symbol not in pdfa.alphabet:
+            self.observed += 1
+            self.surprisal += self._other
+            return inf if self.state is None else self._other
         column = 0 if symbol == pdfa.terminal else pdfa.alphabet.index(symbol) + 1
         self.observed += 1
         if self.state is None:

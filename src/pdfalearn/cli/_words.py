@@ -35,11 +35,10 @@ def note_lines(read: dict[str, Any]) -> list[str]:
     """Return what is to be said about words that were read: what was cut, unknown or left out."""
     notes = []
     if read.get("cut"):
-        notes.append(f"cut, so that no end is counted: {count_text(read['cut'], 'word')}")
+        notes.append(f"cut, so that no end is counted: {count_text(read['cut'], 'words')}")
     if read.get("unknown"):
         texts = [f"{symbol_text(event)} ({count:,})" for event, count in read["unknown_events"]]
-        events = count_text(read["unknown"], "event")
-        notes.append(f"unknown to the automaton: {events}, {', '.join(texts)}")
+        notes.append(f"events unknown to the automaton: {read['unknown']:,}: {', '.join(texts)}")
     if read.get("left_out"):
         notes.append(f"left out, as it could not be read: {read['left_out']:,}")
     return notes

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.errors import FileFormatError
+from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import WordNotation
 from pdfalearn.text import shorten
 from pdfalearn.typing import Codes, Flags
@@ -19,7 +19,7 @@ from pdfalearn.words import Words, offsets_of
 
 # An error shows no more characters of a symbol.
 _LONGEST_SYMBOL = 80
-# So many different unknown events are counted one by one, those after them only together.
+# At most this many different unknown events are counted one by one; all count in the total.
 _MOST_COUNTED = 10_000
 # A corpus whose symbols are the one terminal gets the next.
 _TERMINALS = ("$", "<end>", "<$end$>")
@@ -109,7 +109,10 @@ class Coder:
 
     def encode_names(self, names: Sequence[Symbol]) -> Codes:
         """Return the code of each symbol, and -1 for what is unknown."""
-        codes = np.fromiter(map(self._codes.get, names, repeat(-1)), np.int32, len(names))
+        try:
+            codes = np.fromiter(map(self._codes.get, names, repeat(-1)), np.int32, len(names))
+        except TypeError as error:
+            raise InputError(f"a symbol of the corpus is not hashable ({error})") from error
         for place in np.flatnonzero(codes < 0).tolist():
             codes[place] = self._codes.get(str(names[place]), -1)
         return codes

@@ -23,7 +23,7 @@ from pdfalearn.corpora.readers import (
     read_pautomac,
 )
 from pdfalearn.corpora.sources import BadInput, Source, list_sources
-from pdfalearn.errors import InputError
+from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import are_characters, described, shorten
 from pdfalearn.words import NO_WORDS, Words, offsets_of
@@ -171,7 +171,7 @@ class Corpus(Frozen):
         given = self._given
         if given.words is not None:
             return [self]
-        whole = given._replace(is_joined=self._is_joined(given.alphabet))
+        whole = given._replace(has_blanks=self._has_blanks)
         sizes = [source.size for source in given.sources]
         parts = []
         for source, size in zip(given.sources, sizes, strict=True):
@@ -246,12 +246,20 @@ class Corpus(Frozen):
             if source in self._kept:
                 yield from self._kept[source]
                 continue
-            form = given.format or _find_format(source)
-            parts = _READERS[form](source, bad, given.columns)
-            if form == "csv":  # which is read as a whole, as its cases are mixed
-                parts = iter(self._kept.setdefault(source, list(parts)))
-            yield from parts
-            self._left_out[source] = bad.count
+            form, has_words = given.format or _find_format(source), False
+            parts: Iterable[Part] = _READERS[form](source, bad, given.columns)
+            if form == "csv":  # which is in memory anyway, as its cases are mixed
+                parts = self._kept[source] = list(parts)
+                self._left_out[source] = bad.count
+            try:
+                for part in parts:
+                    has_words = has_words or len(part) > 0
+                    yield part
+            except FileFormatError:
+                if not (given.skip_bad and has_words):
+                    raise
+                bad.count += 1  # what comes after the damage
+            self._left_out[source] = max(bad.count, self._left_out.get(source, 0))
 
     def _check_not_empty(self) -> None:
         """Refuse a corpus without words; a file is read no further than its first words."""
@@ -261,8 +269,6 @@ class Corpus(Frozen):
     def _is_joined(self, alphabet: Alphabet | None) -> bool:
         """Return whether symbols stand side by side in lines, over an alphabet or unknown ones."""
         given = self._given
-        if given.is_joined is not None:
-            return given.is_joined
         if given.format in ("characters", "tokens"):
             return given.format == "characters"
         if alphabet is not None and not are_characters(alphabet):
@@ -271,6 +277,8 @@ class Corpus(Frozen):
 
     @cached_property
     def _has_blanks(self) -> bool:
+        if self._given.has_blanks is not None:
+            return self._given.has_blanks
         return any(isinstance(part, LinesPart) and part.has_blanks() for part in self._parts())
 
 
@@ -283,8 +291,8 @@ class _Given(NamedTuple):
     alphabet: Alphabet | None
     columns: Columns
     skip_bad: bool
-    # Whether symbols stand side by side, where other files have decided that.
-    is_joined: bool | None = None
+    # Whether a line has a blank, where that is known of a corpus of which this is a part.
+    has_blanks: bool | None = None
 
 
 def _fill(corpus: Corpus | None, given: _Given) -> Corpus:
@@ -314,18 +322,21 @@ def _split_source(
         return tuple(list_sources(source)), None
     if isinstance(source, Frame):
         return (), _list_words(read_frame(source, columns), "case")
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
+    if not isinstance(source, Iterable) or isinstance(source, bytes | dict):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")
-    items: Sequence[Any] = tuple(source)
+    items: tuple[Any, ...] = tuple(source)
     if items and all(isinstance(one, os.PathLike) for one in items):
         return tuple(file for one in items for file in list_sources(one)), None
     return (), _list_words(items, "word")
 
 
-def _list_words(words: Sequence[Word], unit: str) -> ListedPart:
+def _list_words(given: Iterable[Word], unit: str) -> ListedPart:
     """Check words of a list."""
+    arrays = (tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in given)
+    words = tuple(tuple(word) if isinstance(word, list) else word for word in arrays)
     for number, word in enumerate(words, 1):
-        is_array = isinstance(word, np.ndarray) and word.ndim == 1
-        if not (isinstance(word, Sequence) or is_array) or isinstance(word, bytes):
-            raise InputError(f"word {number} of a corpus is not a sequence of symbols: {word!r}")
+        if not isinstance(word, Sequence) or isinstance(word, bytes):
+            raise InputError(
+                f"{unit} {number} of a corpus is {described(word)}, not a sequence of symbols"
+            )
     return ListedPart("the corpus", unit, range(1, len(words) + 1), words)

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from math import isnan, nan
 from typing import Any, Protocol, runtime_checkable
 from xml.parsers import expat
 
@@ -22,7 +23,7 @@ from pdfalearn.words import Words, offsets_of
 
 _DELIMITERS = ",;\t|"
 _BYTES = 2**16
-# An error names at most so many characters of a table's columns.
+# An error names at most this many characters of a table's columns.
 _MOST_SHOWN = 200
 
 
@@ -83,7 +84,7 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
 def _rows(source: Source, bad: BadInput) -> Iterator[tuple[int, str]]:
     """Return the lines of a table with their numbers."""
     for number, text in source.blocks(bad):
-        yield from enumerate(text.splitlines(keepends=True), number)
+        yield from enumerate([f"{line}\n" for line in text.split("\n")[:-1]], number)
 
 
 class _Numbers(dict[str, int]):
@@ -171,9 +172,7 @@ class _XesHandler:
         self._path: list[str] = []
         self._events: list[tuple[float, str]] = []
         self._event: dict[str, str] = {}
-        self.has_time = columns.time is not None
         self.words: list[list[str]] = []
-        self.traces = 0
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self._end
         parser.EntityDeclHandler = self._refuse_entity
@@ -197,8 +196,7 @@ class _XesHandler:
         if tag == "event":
             self._add_event()
         elif tag == "trace":
-            self.traces += 1
-            if all(time == time for time, _ in self._events):
+            if not any(isnan(time) for time, _ in self._events):
                 self._events.sort(key=lambda one: one[0])  # stable
             self.words.append([name for _, name in self._events])
 
@@ -210,7 +208,7 @@ class _XesHandler:
             return
         text = self._event.get(self._columns.time) if self._columns.time is not None else None
         try:
-            time = float("nan") if text is None else _read_time(text)
+            time = nan if text is None else _read_time(text)
         except ValueError as error:
             self._bad.report(self._parser.CurrentLineNumber, str(error))
             return

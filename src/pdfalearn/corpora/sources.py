@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.extras import import_extra
@@ -23,6 +23,8 @@ from pdfalearn.files import check_name, show_name
 STANDARD_INPUT = "-"
 # Lines are read in blocks of at least this many bytes, as long as there are more.
 _BLOCK = 2**18
+# At most this many compressed bytes are read at once.
+_COMPRESSED = 2**14
 _ENDINGS = (".gz", ".zst", ".zstd")
 
 
@@ -165,33 +167,50 @@ def _decode(data: bytes, number: int, bad: BadInput) -> Iterator[tuple[int, str]
             number, data = line + 1, data[end:]
 
 
-@contextmanager
-def _decompress(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+def _decompress(raw: BinaryIO, name: str) -> BinaryIO:
+    """Return the stream of what a file holds, by the ending of its name."""
     if name.endswith(".gz"):
-        with gzip.open(raw) as stream:
-            yield cast(BinaryIO, stream)
-    elif name.endswith((".zst", ".zstd")):
-        yield from _decompress_zstandard(raw)
-    else:
-        yield raw
+        return cast(BinaryIO, gzip.open(raw))
+    if name.endswith((".zst", ".zstd")):
+        return cast(BinaryIO, io.BufferedReader(_ZstandardStream(raw)))
+    return raw
 
 
-def _decompress_zstandard(raw: BinaryIO) -> Iterator[BinaryIO]:
-    """Use the standard library's module where there is one (Python 3.14), else an extra."""
-    if find_spec("compression") is not None:
-        zstd = import_extra("compression.zstd", "files of Zstandard")
-        try:
-            with zstd.open(raw) as stream:
-                yield stream
-        except zstd.ZstdError as error:
-            raise EOFError(str(error)) from error
-        return
-    package = import_extra("zstandard", "files of Zstandard")
-    try:
-        with package.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-            yield stream
-    except package.ZstdError as error:
-        raise EOFError(str(error)) from error
+class _ZstandardStream(io.RawIOBase):
+    """Decompresses Zstandard; the stream of the package does not notice a missing end."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        if find_spec("compression") is not None:  # Python's own, from 3.14 on
+            self._package = import_extra("compression.zstd", "files of Zstandard")
+            self._begin = self._package.ZstdDecompressor
+        else:
+            self._package = import_extra("zstandard", "files of Zstandard")
+            self._begin = self._package.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._compressed = self._plain = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._plain:
+            data = self._compressed or self._raw.read(_COMPRESSED)
+            is_between = self._frame is None or self._frame.eof
+            if not data:
+                if not is_between:
+                    raise EOFError("the end is missing")
+                return 0
+            if is_between:
+                self._frame = self._begin()
+            try:
+                self._plain = self._frame.decompress(data)
+            except self._package.ZstdError as error:
+                raise EOFError(str(error)) from error
+            self._compressed = self._frame.unused_data
+        count = min(len(buffer), len(self._plain))
+        buffer[:count], self._plain = self._plain[:count], self._plain[count:]
+        return count
 
 
 def list_sources(given: str | os.PathLike[str]) -> list[Source]:
@@ -206,5 +225,7 @@ def list_sources(given: str | os.PathLike[str]) -> list[Source]:
         if not found:
             raise InputError(f"{show_name(name)}: no file has a name of this form")
         return [Source(one) for one in found if not Path(one).is_dir()]
+    if Path(name).is_dir():
+        raise InputError(f"{show_name(name)} is a folder; name its files, as {name.rstrip('/')}/*")
     with Path(name).open("rb"):  # what cannot be opened is said at once
         return [Source(name)]

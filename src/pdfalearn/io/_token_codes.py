@@ -15,7 +15,7 @@ _MASKS = np.array([2 ** (8 * count) - 1 for count in range(_WIDTH + 1)], dtype=n
 # Longer symbols, or more of them, are looked up one by one.
 _LONGEST = 64
 _MOST = 1000
-# So many slots for a thousand symbols: in a random order, half of all tables have no collision.
+# With 2**20 slots for a thousand symbols, three of five random tables have no collision.
 _MOST_BITS = 20
 
 
