@@ -66,7 +66,7 @@ def test_all_comes_back_to_the_last_bit(states: int, symbols: int, seed: int, fo
 
 
 def test_where_a_pdfa_is_needed(tmp_path: Path) -> None:
-    EXPECTED.save(tmp_path / "x.json")
+    save(EXPECTED, tmp_path / "x.json")
     with pytest.raises(InputError, match=r"x\.json: the automaton is not deterministic"):
         load_pdfa(tmp_path / "x.json")
     with pytest.raises(InputError, match=r"cannot save a file of this ending.*\.json\.gz, \.npz"):

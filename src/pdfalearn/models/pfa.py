@@ -23,8 +23,6 @@ from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.words import Words, draw_words
 
 if TYPE_CHECKING:
-    import os
-
     from pdfalearn.models.batch import Batch
 
 # An opened model keeps at most this many entries of forward vectors (64 MiB), and forgets all of
@@ -38,9 +36,8 @@ class PFA(Frozen, LanguageModel):
     """A probabilistic automaton that may be in several states at once.
 
     It begins in a state by the initial weights. In a state it ends the word, or emits a symbol and
-    moves on, by one table of probabilities. A PDFA is the case in which state and symbol leave one
-    successor, a hidden Markov model that in which symbol and successor do not depend on each other.
-    A PFA never changes after it is made.
+    moves on. In a PDFA, state and symbol leave one successor; in a hidden Markov model, symbol and
+    successor do not depend on each other. A PFA never changes after it is made.
 
     Parameters
     ----------
@@ -93,9 +90,8 @@ class PFA(Frozen, LanguageModel):
         sums = arrays["ends"] + arrays["matrices"].sum(axis=(0, 2))
         if (wrong := np.abs(sums - 1) > SUM_TOLERANCE).any():
             state = int(wrong.argmax())
-            raise InputError(
-                f"ends and matrices of state {state} sum to {sums[state]:.9g}, not to 1"
-            )
+            what = f"ends and matrices of state {state}"
+            raise InputError(f"{what} sum to {sums[state]:.9g}, not to 1")
         self.__dict__.update(alphabet=symbols, **arrays)
 
     @classmethod
@@ -134,25 +130,18 @@ class PFA(Frozen, LanguageModel):
         ----------
         alphabet : Alphabet or iterable of symbols
             The symbols.
-        initial : array of float, shape (states,)
-            The probability to begin in each state.
-        transitions : array of float, shape (states, states)
-            The probability of each next state, where the word goes on.
-        emissions : array of float, shape (states, symbols)
-            The probability of each symbol in a state, where the word goes on.
-        ends : array of float, shape (states,)
-            The probability to end the word in each state, before it emits a symbol.
+        initial, ends : array of float, shape (states,)
+            The probability to begin in each state; to end there, before a symbol is emitted.
+        transitions, emissions : array of float, shapes (states, states) and (states, symbols)
+            The probability of each next state and of each symbol, where the word goes on.
 
         Examples
         --------
         >>> PFA.from_hmm("ab", [1, 0], [[0.5, 0.5], [0, 1]], [[1, 0], [0, 1]], [0, 0.5])
         PFA(2 states, alphabet=('a', 'b'))
         """
-        moves, emitted = (
-            _read_array(transitions, 2, "transitions"),
-            _read_array(emissions, 2, "emissions"),
-        )
-        stops = _read_array(ends, 1, "ends")
+        moves = _read_array(transitions, 2, "transitions")
+        emitted, stops = _read_array(emissions, 2, "emissions"), _read_array(ends, 1, "ends")
         if not len(moves) == len(emitted) == len(stops):
             raise InputError(
                 f"there are transitions of {len(moves)} states, emissions of {len(emitted)} and "
@@ -162,26 +151,23 @@ class PFA(Frozen, LanguageModel):
         return cls(alphabet, initial=initial, matrices=matrices, ends=stops)
 
     def __reduce__(self) -> tuple[object, ...]:
-        names = ("alphabet", "initial", "matrices", "ends")
-        return partial(PFA, **{name: getattr(self, name) for name in names}), ()
+        arrays = dict(zip(("initial", "matrices", "ends"), self._arrays, strict=True))
+        return partial(PFA, self.alphabet, **arrays), ()
 
     def __len__(self) -> int:
         return len(self.initial)
 
     def __repr__(self) -> str:
-        symbols = repr(self.alphabet.symbols)
-        if len(self.alphabet) > 8:
-            symbols = f"{len(self.alphabet)} symbols"
-        states = "1 state" if len(self) == 1 else f"{len(self)} states"
-        return f"PFA({states}, alphabet={symbols})"
+        width = len(self.alphabet)
+        symbols = f"{width} symbols" if width > 8 else repr(self.alphabet.symbols)
+        return f"PFA({len(self)} state{'s' * (len(self) != 1)}, alphabet={symbols})"
 
     def __eq__(self, other: object) -> bool:
         """Return whether two PFA are the same to the last bit, state for state."""
         if not isinstance(other, PFA):
             return NotImplemented
-        return self.alphabet == other.alphabet and all(
-            map(np.array_equal, self._arrays, other._arrays)
-        )
+        are_same = map(np.array_equal, self._arrays, other._arrays)
+        return self.alphabet == other.alphabet and all(are_same)
 
     def __hash__(self) -> int:
         return hash((self.alphabet, self.fingerprint))
@@ -194,8 +180,8 @@ class PFA(Frozen, LanguageModel):
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of the automaton."""
         names = repr((*self.alphabet.symbols, self.alphabet.terminal))
-        parts = [names.encode("utf-8", "backslashreplace")]
-        return sha256(b"".join([*parts, *(each.tobytes() for each in self._arrays)])).hexdigest()
+        parts = [names.encode("utf-8", "backslashreplace"), *map(np.ndarray.tobytes, self._arrays)]
+        return sha256(b"".join(parts)).hexdigest()
 
     @cached_property
     def emissions(self) -> Floats:
@@ -237,8 +223,7 @@ class PFA(Frozen, LanguageModel):
     def next_distributions(self, words: Iterable[Word]) -> Floats:
         """Return the distribution after each word, the terminal first; NaN after impossible ones.
 
-        Each is the mean of the distributions of the states in which the word may have left the
-        automaton: the forward vector, divided by its sum.
+        It is the mean of the distributions of the states where the word may have led.
         """
         batch = self.alphabet.encode_words(words)
         rows = np.empty((len(batch), len(self.alphabet) + 1))
@@ -279,29 +264,26 @@ class PFA(Frozen, LanguageModel):
         >>> pfa.ending_probability, pfa.mean_length
         (0.75, inf)
         """
-        moves = self.matrices.sum(axis=0)
         # From where no end is reached words never end; without these states a solution is unique.
-        live = _reach(moves.T, self.ends > 0)
-        within = np.eye(int(live.sum())) - moves[np.ix_(live, live)]
-        ending = np.linalg.solve(within, self.ends[live])
-        return min(1.0, float(self.initial[live] @ ending))
+        live = _reach(self._moves.T, self.ends > 0)
+        return min(1.0, self._sum_visits(live, self.ends))
 
     @cached_property
     def mean_length(self) -> float:
         """The expected length of a word; infinite if words may never end."""
-        moves = self.matrices.sum(axis=0)
-        reached = _reach(moves, self.initial > 0)
-        if (reached & ~_reach(moves.T, self.ends > 0)).any():
+        reached = _reach(self._moves, self.initial > 0)
+        if (reached & ~_reach(self._moves.T, self.ends > 0)).any():
             return np.inf
-        within = np.eye(int(reached.sum())) - moves[np.ix_(reached, reached)]
-        # What is solved for are the symbols to come in each state.
-        return float(self.initial[reached] @ np.linalg.solve(within, 1 - self.ends[reached]))
+        return self._sum_visits(reached, 1 - self.ends)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the PFA to a file, as `save` does."""
-        from pdfalearn.io import save
+    @property
+    def _moves(self) -> Floats:
+        return np.asarray(self.matrices.sum(axis=0))
 
-        save(self, path)
+    def _sum_visits(self, within: Flags, values: Floats) -> float:
+        """Sum values over the states that a word is expected to visit within some states."""
+        system = np.eye(int(within.sum())) - self._moves[np.ix_(within, within)]
+        return float(self.initial[within] @ np.linalg.solve(system, values[within]))
 
     def open(self) -> OpenedPFA:
         """Return what remembers forward vectors of one run."""
@@ -359,13 +341,7 @@ class PFA(Frozen, LanguageModel):
 
 
 class OpenedPFA(LanguageModel):
-    """Keeps the forward vectors of words, up to a bound.
-
-    Parameters
-    ----------
-    pfa : PFA
-        The automaton.
-    """
+    """Keeps the forward vectors of words, up to a bound."""
 
     def __init__(self, pfa: PFA) -> None:
         self.alphabet = pfa.alphabet

@@ -42,9 +42,10 @@ _SHARE_ROUNDS = 50
 _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
 _MEMBERS, _STATES = 4, 50
-# All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core.
-_TEACHER_PRODUCTS = 2.2e11
-_TEACHER_ROUNDS = 30, 120
+# All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core. Members
+# are fewer where each would have fewer rounds than the middle one of these; two remain.
+_TEACHER_PRODUCTS = 1.8e11
+_TEACHER_ROUNDS = 30, 45, 120
 
 
 def fit_pfa(
@@ -119,11 +120,12 @@ def train_teacher(
 ) -> Weights:
     """Fit a mixture to the words of a tree, for whoever learns from its predictions.
 
-    The number of rounds falls with the size of the tree, so that the time is about the same.
+    The larger the tree, the fewer rounds and members, so that the time is about the same.
     """
-    products = 3.0 * len(tree) * states**2 * members
-    low, high = _TEACHER_ROUNDS
-    rounds = int(np.clip(_TEACHER_PRODUCTS / products, low, high))
+    most = _TEACHER_PRODUCTS / (3.0 * len(tree) * states**2)
+    low, enough, high = _TEACHER_ROUNDS
+    members = min(members, max(2, int(most / enough)))
+    rounds = int(np.clip(most / members, low, high))
     return _fit_members(tree, states, members, rounds, 0.1, make_generator(seed))
 
 
