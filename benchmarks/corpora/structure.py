@@ -114,44 +114,34 @@ def is_found(target: PDFA, found: PDFA, words: Words) -> bool:
 
 
 def print_found(kind: str, seeds: int, counts: Sequence[int]) -> None:
-    """Print a row for each learner and number of words, over all targets of a kind."""
-    print_header(
-        ["targets", "words", "learner", "found", "states", "of the target", "divergence", "s"]
-    )
+    """Print a row for each learner and group of targets.
+
+    For each number of words: how often the target was found, the median number of states, and the
+    geometric mean of the divergences per symbol.
+    """
+    print_header(["targets", "learner", *(f"{count:,} words" for count in counts), "s"])
     groups: dict[str, list[PDFA]] = {}
     for name, target in TARGETS[kind](seeds):
         groups.setdefault(name, []).append(quotient(target, equivalence=Exact()))
     for name, targets in groups.items():
-        for count in counts:
-            for title, learner in LEARNERS.items():
-                _print_learner(name, targets, count, title, learner)
+        for title, learner in LEARNERS.items():
+            begin = time.process_time()
+            cells = [_try_learner(learner, targets, count) for count in counts]
+            seconds = (time.process_time() - begin) / len(targets)
+            print_row([name, title, *cells, seconds])
 
 
-def _print_learner(
-    name: str, targets: list[PDFA], count: int, title: str, learner: Learner
-) -> None:
-    hits, sizes, losses, seconds = 0, [], [], 0.0
+def _try_learner(learner: Learner, targets: list[PDFA], count: int) -> str:
+    hits, sizes, losses = 0, [], []
     for seed, target in enumerate(targets):
         words = target.sample(count, seed=seed + 1, max_length=LENGTH).words
-        begin = time.process_time()
         found = learner(words, target)
-        seconds += time.process_time() - begin
         hits += is_found(target, found, target.alphabet.encode_words(words))
         sizes.append(len(found))
         smooth = smooth_rows(found, words, weight=WEIGHT)
         losses.append(directed_divergence(target, smooth).per_symbol)
-    print_row(
-        [
-            name,
-            f"{count:,}",
-            title,
-            f"{hits} of {len(targets)}",
-            f"{np.median(sizes):g}",
-            f"{np.median([len(target) for target in targets]):g}",
-            math.exp(float(np.mean(np.log(np.maximum(losses, 1e-9))))),
-            seconds / len(targets),
-        ]
-    )
+    loss = math.exp(float(np.mean(np.log(np.maximum(losses, 1e-9)))))
+    return f"{hits} of {len(targets)}, {np.median(sizes):g} states, {loss:.2g}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,12 +14,12 @@ from pdfalearn.typing import Codes, Flags, Floats, Integers
 class Losses(NamedTuple):
     """What merging a blue node into each of some reds loses, with all that follows from it."""
 
+    # How much the log-likelihood of the words falls, in nats.
     likelihood: Floats
-    """How much the log-likelihood of the words falls, in nats."""
+    # How many states are saved.
     states: Integers
-    """How many states are saved."""
+    # How many shares that are not 0 are saved.
     parameters: Integers
-    """How many shares that are not 0 are saved."""
 
     def plus(
         self,
@@ -44,12 +44,12 @@ class _Sums(NamedTuple):
 
     cells: Integers
     sums: Floats
+    # How many amounts each cell has.
     parts: Integers
-    """How many amounts each cell has."""
+    # The places of the amounts, cell by cell.
     order: Integers
-    """The places of the amounts, cell by cell."""
+    # Where each cell begins in this order.
     starts: Integers
-    """Where each cell begins in this order."""
 
 
 class _Below(NamedTuple):
@@ -59,10 +59,10 @@ class _Below(NamedTuple):
     symbols: Integers
     passes: Floats
     ends: Floats
+    # The log-likelihood of what follows each node: Σ c·ln c − n·ln n over its counts c.
     entropies: Floats
-    """The log-likelihood of what follows each node: Σ c·ln c − n·ln n over its counts c."""
+    # Where the children of each node begin, and behind them the number of nodes.
     begins: Integers
-    """Where the children of each node begin, and behind them the number of nodes."""
     is_compared: Flags
 
 
