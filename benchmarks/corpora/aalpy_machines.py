@@ -1,4 +1,4 @@
-"""ALERGIA of AALpy on words that end: the end is one more output of a Mealy machine of one input."""
+"""ALERGIA of AALpy on words that end: a Mealy machine of one input, the end one more output."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             times.append(time.process_time())
             seconds[name] = [a + b for a, b in zip(seconds[name], np.diff(times), strict=True)]
             same[name] += is_same(machine, ours)
-            swapped = alergia(words, epsilon=epsilon, recorded=not recorded, alphabet=range(symbols))
+            swapped = alergia(
+                words, epsilon=epsilon, recorded=not recorded, alphabet=range(symbols)
+            )
             others[name] += is_same(machine, swapped)
     print_header(["AALpy", "the same", "with the other counts", "s here", "s of AALpy"])
     for name in pairs:

@@ -127,7 +127,9 @@ def hoeffding(epsilon: float) -> Choice:
 
 def log_likelihood(root: Node) -> float:
     return sum(
-        count * log(count / node.total) for node in all_nodes(root) for count in node.counts.values()
+        count * log(count / node.total)
+        for node in all_nodes(root)
+        for count in node.counts.values()
     )
 
 
@@ -161,5 +163,3 @@ def ratio_test(alpha: float) -> Choice:
         return best if most >= alpha else None
 
     return choose
-
-

@@ -20,7 +20,7 @@ SYMBOLS = 2
 def learn_graph(words: list[Word], mu: float, minimum: int) -> dict[Word, dict[int, Word]]:
     """Return the graph: of every state, by its access word, where its symbols lead."""
     graph: dict[Word, dict[int, Word]] = {(): {}}
-    multisets = {(): Counter(words)}
+    multisets: dict[Word, Counter[Word]] = {(): Counter(words)}
     while True:
         candidates: dict[Word, Counter[Word]] = {}
         for word in words:
@@ -54,9 +54,7 @@ def gap(left: Counter[Word], right: Counter[Word]) -> float:
 
 @settings(max_examples=80, deadline=None)
 @given(
-    st.lists(
-        st.lists(st.integers(0, SYMBOLS - 1), max_size=5).map(tuple), min_size=1, max_size=40
-    ),
+    st.lists(st.lists(st.integers(0, SYMBOLS - 1), max_size=5).map(tuple), min_size=1, max_size=40),
     st.sampled_from([0.05, 0.3, 0.7]),
     st.integers(1, 8),
 )

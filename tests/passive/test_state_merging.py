@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.passive import alergia, clark_thollard, likelihood_ratio, mdi, smooth_rows
 from tests.passive import plain_merging as plain
 
-LEARNERS = {
+LEARNERS: dict[str, Callable[..., PDFA]] = {
     "alergia": alergia,
     "recorded": lambda words, **rest: alergia(words, recorded=True, **rest),
     "mdi": mdi,
@@ -168,6 +169,6 @@ def test_a_greater_epsilon_and_a_smaller_alpha_keep_more_states() -> None:
         (lambda: smooth_rows(alergia(["ab"]), ["ab"], weight=0), "weight"),
     ],
 )
-def test_arguments_are_checked(call, message: str) -> None:
+def test_arguments_are_checked(call: Callable[[], PDFA], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()

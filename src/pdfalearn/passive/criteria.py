@@ -8,14 +8,16 @@ import numpy as np
 from scipy.special import chdtrc
 
 from pdfalearn.corpora import PrefixTree
-from pdfalearn.passive.losses import measure_losses
+from pdfalearn.passive.losses import bound_losses, measure_losses
 from pdfalearn.passive.red_blue import Merging, Subtree
 from pdfalearn.typing import Flags, Floats, Integers
 
 # At most this many pairs of nodes are compared in one array pass.
 _MOST_PAIRS = 2**20
 # So many reds are tried first where the first that fits is taken.
-_FIRST_REDS = 8
+_FIRST_REDS = 32
+# Losses of likelihood are exact to this, in nats.
+_ROUNDING = 1e-6
 
 
 class HoeffdingCriterion:
@@ -57,7 +59,7 @@ class HoeffdingCriterion:
             children[self._scale * np.sqrt(1 / passes[children]) >= 1] = -1
             places, symbols = np.nonzero(children >= 0)
             states = table[states[:, places], symbols]
-            nodes = children[places, symbols]
+            nodes = children[places, symbols].astype(np.int64)
             reached = (states >= 0).any(axis=0)
             nodes, states = nodes[reached], states[:, reached]
             if not len(nodes):
@@ -97,16 +99,19 @@ class MDICriterion:
         """Return the first red node that a blue one may be merged into; -1 if there is none."""
         tree = merging.subtree(blue)
         reds = np.array(merging.reds)
+        price = self._alpha * self._words * log(2)  # in nats of all words, for a state
+        # At most all nodes of the tree are saved: most reds need not be tried.
+        least = bound_losses(merging, reds, blue)
+        reds = reds[least <= price * len(tree.nodes) + _ROUNDING]
         begin, size = 0, _FIRST_REDS
         while begin < len(reds):
             size = max(1, min(size, _MOST_PAIRS // len(tree.nodes)))
             some = reds[begin : begin + size]
-            loss = measure_losses(merging, some, tree)
-            rise = loss.likelihood / log(2) / self._words
-            fits = np.flatnonzero(rise < self._alpha * loss.states)
+            losses = measure_losses(merging, some, tree)
+            fits = np.flatnonzero(losses.likelihood < price * losses.states)
             if len(fits):
                 return int(some[fits[0]])
-            begin, size = begin + size, 2 * size
+            begin, size = begin + size, 4 * size
         return -1
 
 
@@ -135,5 +140,6 @@ class LikelihoodRatioCriterion:
         return int(reds[best]) if values[best] >= self._alpha else -1
 
     def _values(self, merging: Merging, reds: Integers, tree: Subtree) -> Floats:
-        loss = measure_losses(merging, reds, tree, self._least)
-        return np.asarray(chdtrc(np.maximum(loss.parameters, 1), 2 * loss.likelihood))
+        losses = measure_losses(merging, reds, tree, self._least)
+        ratios = np.maximum(2 * losses.likelihood, 0.0)
+        return np.asarray(chdtrc(np.maximum(losses.parameters, 1), ratios))

@@ -14,12 +14,12 @@ from pdfalearn.typing import Codes, Flags, Floats, Integers
 class Losses(NamedTuple):
     """What merging a blue node into each of some reds loses, with all that follows from it."""
 
+    # How much the log-likelihood of the words falls, in nats.
     likelihood: Floats
-    """How much the log-likelihood of the words falls, in nats."""
+    # How many states are saved.
     states: Integers
-    """How many states are saved."""
+    # How many shares that are not 0 are saved.
     parameters: Integers
-    """How many shares that are not 0 are saved."""
 
     def plus(
         self,
@@ -44,12 +44,12 @@ class _Sums(NamedTuple):
 
     cells: Integers
     sums: Floats
+    # How many amounts each cell has.
     parts: Integers
-    """How many amounts each cell has."""
+    # The places of the amounts, cell by cell.
     order: Integers
-    """The places of the amounts, cell by cell."""
+    # Where each cell begins in this order.
     starts: Integers
-    """Where each cell begins in this order."""
 
 
 class _Below(NamedTuple):
@@ -59,10 +59,10 @@ class _Below(NamedTuple):
     symbols: Integers
     passes: Floats
     ends: Floats
+    # The log-likelihood of what follows each node: Σ c·ln c − n·ln n over its counts c.
     entropies: Floats
-    """The log-likelihood of what follows each node: Σ c·ln c − n·ln n over its counts c."""
+    # Where the children of each node begin, and behind them the number of nodes.
     begins: Integers
-    """Where the children of each node begin, and behind them the number of nodes."""
     is_compared: Flags
 
 
@@ -78,15 +78,24 @@ def measure_losses(merging: Merging, reds: Integers, tree: Subtree, least: float
     return _leave_automaton(_stay_inside(losses, merging, states, below, least), states, below)
 
 
+def bound_losses(merging: Merging, reds: Integers, blue: int) -> Floats:
+    """Return how much likelihood is lost at least: what merging the rows of two nodes loses."""
+    rows = np.vstack((merging.counts[reds], merging.counts[[blue]]))
+    both = rows[:-1] + rows[-1]
+    alone = _n_log_n(rows).sum(axis=1) - _n_log_n(rows.sum(axis=1))
+    merged = _n_log_n(both).sum(axis=1) - _n_log_n(both.sum(axis=1))
+    return np.asarray(alone[:-1] + alone[-1] - merged)
+
+
 def _describe(merging: Merging, tree: Subtree, least: float) -> _Below:
     passes, ends = merging.passes[tree.nodes], merging.counts[tree.nodes, 0]
-    terms = np.bincount(tree.ups[1:], xlogy(passes, passes)[1:], len(passes))
+    terms = np.bincount(tree.ups[1:], _n_log_n(passes)[1:], len(passes))
     return _Below(
         tree.ups,
         merging.symbols[tree.nodes],
         passes,
         ends,
-        terms + xlogy(ends, ends) - xlogy(passes, passes),
+        terms + _n_log_n(ends) - _n_log_n(passes),
         np.searchsorted(tree.ups[1:], np.arange(len(passes) + 1)) + 1,
         passes >= least,
     )
@@ -137,7 +146,7 @@ def _leave_automaton(losses: Losses, states: Codes, below: _Below) -> Losses:
         shared = added.parts > 1
         owners = reds[added.order[added.starts[shared]]]
         totals = added.sums[shared]
-        losses = losses.plus(owners, xlogy(totals, totals), states=added.parts[shared] - 1)
+        losses = losses.plus(owners, _n_log_n(totals), states=added.parts[shared] - 1)
         # From here on, only what shares its cell. Cells are numbered, and so stay small.
         kept = added.order[np.repeat(shared, added.parts)]
         classes = np.repeat(np.arange(len(totals)), added.parts[shared])
@@ -160,13 +169,17 @@ def _merge_counts(losses: Losses, reds: Integers, cells: Integers, amounts: Floa
     """Take away the likelihood of merged counts; a cell of k of them saves k − 1 parameters."""
     added = _add_up(cells, amounts)
     owners = reds[added.order[added.starts]]
-    return losses.plus(owners, -xlogy(added.sums, added.sums), parameters=added.parts - 1)
+    return losses.plus(owners, -_n_log_n(added.sums), parameters=added.parts - 1)
+
+
+def _n_log_n(counts: Floats) -> Floats:
+    return np.asarray(xlogy(counts, counts), dtype=np.float64)
 
 
 def _rise(before: Floats, sums: Floats) -> Floats:
     """Return how much n·ln n rises when sums are added."""
     after = before + sums
-    return np.asarray(xlogy(after, after) - xlogy(before, before))
+    return _n_log_n(after) - _n_log_n(before)
 
 
 def _add_up(cells: Integers, amounts: Floats) -> _Sums:

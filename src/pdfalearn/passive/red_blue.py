@@ -20,10 +20,10 @@ class Subtree(NamedTuple):
     """The nodes below a blue one, itself first, by length: those of a parent are neighbours."""
 
     nodes: Integers
+    # The place of each node's parent; 0 for the first.
     ups: Integers
-    """The place of each node's parent; 0 for the first."""
+    # Where the nodes of each length begin, and behind them the number of nodes.
     borders: list[int]
-    """Where the nodes of each length begin, and behind them the number of nodes."""
 
 
 class Merging:
@@ -39,16 +39,16 @@ class Merging:
         The recorded prefixes.
     """
 
+    # The node that follows by each symbol, or -1. One row more, all -1, as in a PDFA.
     table: Codes
-    """The node that follows by each symbol, or -1. One row more, all -1, as in a PDFA."""
+    # How many words end in each node, and go on by each symbol.
     counts: Floats
-    """How many words end in each node, and go on by each symbol."""
+    # How many words pass each node.
     passes: Floats
-    """How many words pass each node."""
+    # The symbol that leads to each node that is not red.
     symbols: Integers
-    """The symbol that leads to each node that is not red."""
+    # The red nodes, in shortlex order of their access words.
     reds: list[int]
-    """The red nodes, in shortlex order of their access words."""
 
     def __init__(self, tree: PrefixTree) -> None:
         check_fits(len(tree), tree.width)

@@ -67,7 +67,7 @@ def alergia(
 def mdi(
     words: Iterable[Word],
     *,
-    alpha: float = 0.0005,
+    alpha: float | None = None,
     alphabet: Alphabet | Iterable[Symbol] | None = None,
 ) -> PDFA:
     """Learn an automaton from words by MDI (Thollard, Dupont and de la Higuera).
@@ -76,9 +76,10 @@ def mdi(
     ----------
     words : iterable of words, or Corpus
         What was recorded.
-    alpha : float
+    alpha : float, optional
         A merge may raise the divergence of the words from the automaton by less than this for each
-        state that it saves, in bits a word. The smaller, the more states.
+        state that it saves, in bits a word. The smaller, the more states. If not given, it is 2
+        divided by the number of words: with less, much noise is kept.
     alphabet : Alphabet or iterable of symbols, optional
         The symbols; those of the words, sorted, if not given.
 
@@ -100,7 +101,7 @@ def mdi(
     (4, 1)
     """
     symbols, batch = encode_training_words(words, alphabet)
-    alpha = check_number(alpha, "alpha", 0, 1e300)
+    alpha = 2 / len(batch) if alpha is None else check_number(alpha, "alpha", 0, 1e300)
     criterion = MDICriterion(alpha, len(batch))
     return merge_states(PrefixTree.of(batch, len(symbols)), criterion).make_pdfa(symbols)
 
