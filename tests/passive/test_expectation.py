@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA, Alphabet
+from pdfalearn import PDFA, Alphabet, Corpus
 from pdfalearn.corpora import PrefixTree
 from pdfalearn.errors import InputError
 from pdfalearn.models import PFA
@@ -219,22 +219,14 @@ def test_ctrl_c_keeps_the_automaton_so_far() -> None:
 
 
 def test_a_corpus_brings_its_alphabet() -> None:
-    class Recorded:
-        alphabet = Alphabet("abc")
-
-        def encode(self, alphabet: Alphabet) -> Words:
-            return alphabet.encode_words(["ab", "b"])
-
-        def __iter__(self) -> object:
-            raise AssertionError("it is encoded, not read word by word")
-
-    assert fit_pfa(Recorded(), 2, seed=1).alphabet == Alphabet("abc")  # type: ignore[arg-type]
+    corpus = Corpus(["ab", "b"], alphabet="abc")
+    assert fit_pfa(corpus, 2, seed=1).alphabet == Alphabet("abc")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"words": []}, "there are no words to fit"),
+        ({"words": []}, "needs a word"),
         ({"states": 0}, "states"),
         ({"rounds": 0}, "rounds"),
         ({"held_out": 0.9}, "held_out"),

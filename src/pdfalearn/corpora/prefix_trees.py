@@ -77,12 +77,13 @@ class PrefixTree(ArrayValue):
             counts.append(np.bincount(places).astype(np.float64))
             nodes[active] = places + borders[-1]
             borders.append(borders[-1] + len(keys))
+        ended = nodes if is_cut is None else nodes[~is_cut]
         tree = cls(
             width,
             np.concatenate(parents),
             np.concatenate(symbols),
             np.concatenate(counts),
-            np.bincount(nodes if is_cut is None else nodes[~is_cut], minlength=borders[-1]) * 1.0,
+            np.bincount(ended, minlength=borders[-1]).astype(np.float64),
             np.array(borders),
         )
         return tree, nodes

@@ -140,7 +140,7 @@ class HeldOutWords:
         words, self._is_cut = recorded
         self._tree, self._ends = PrefixTree.with_ends(words, width, self._is_cut)
         # How many positions every word has.
-        self.lengths: Floats = words.lengths + 1.0 - self._is_cut
+        self.lengths: Floats = (words.lengths + ~self._is_cut).astype(np.float64)
 
     def losses(self, transitions: States, rows: Floats) -> tuple[Floats, Floats]:
         """Return of every word -ln P, and how many of its positions are impossible.

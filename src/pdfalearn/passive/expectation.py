@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import check_integer, check_number, make_generator
-from pdfalearn.corpora import PrefixTree
+from pdfalearn.corpora import CorpusLike, PrefixTree, count_prefixes
 from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.errors import InputError
 from pdfalearn.models import PFA
@@ -21,7 +21,6 @@ from pdfalearn.passive.first_weights import (
     normalise,
 )
 from pdfalearn.typing import Floats, Integers, Singles
-from pdfalearn.words import Words
 
 # Every move counts as if it had been seen this often, so that none becomes impossible.
 _PRIOR = 1e-6
@@ -49,7 +48,7 @@ _TEACHER_ROUNDS = 30, 45, 120
 
 
 def fit_pfa(
-    words: Iterable[Word],
+    words: CorpusLike,
     states: int,
     *,
     alphabet: Alphabet | Iterable[Symbol] | None = None,
@@ -99,8 +98,7 @@ def fit_pfa(
     >>> [round(pfa.probability(word), 1) for word in ("ab", "b", "a")]
     [0.5, 0.5, 0.0]
     """
-    batch, symbols = _encode(words, alphabet)
-    tree = PrefixTree.of(batch, len(symbols))
+    symbols, tree = count_prefixes(words, alphabet)
     states, members = check_integer(states, "states", 1), check_integer(members, "members", 1)
     rounds = check_integer(rounds, "rounds", 1)
     share = check_number(held_out, "held_out", 0, 0.5)
@@ -138,23 +136,6 @@ def predict_rows(weights: Weights, tree: PrefixTree) -> Floats:
 def make_pfa(weights: Weights, alphabet: Alphabet) -> PFA:
     """Make a PFA of what was fitted."""
     return PFA(alphabet, initial=weights.initial, matrices=weights.matrices, ends=weights.ends)
-
-
-def _encode(
-    words: Iterable[Word], alphabet: Alphabet | Iterable[Symbol] | None
-) -> tuple[Words, Alphabet]:
-    """Return words as integers, and their alphabet; a corpus encodes itself."""
-    if alphabet is not None and not isinstance(alphabet, Alphabet):
-        alphabet = Alphabet(alphabet)
-    encode, own = getattr(words, "encode", None), getattr(words, "alphabet", None)
-    if callable(encode) and isinstance(own, Alphabet):
-        return encode(alphabet or own), alphabet or own
-    listed = [tuple(word) for word in words]
-    if not listed:
-        raise InputError("there are no words to fit an automaton to; give one or more")
-    if alphabet is None:
-        alphabet = Alphabet(sorted({symbol for word in listed for symbol in word}, key=str))
-    return alphabet.encode_words(listed), alphabet
 
 
 def _fit_members(

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from pdfalearn.alphabet import Word
 from pdfalearn.checks import check_number
-from pdfalearn.passive.training import encode_training_words
+from pdfalearn.corpora import CorpusLike, count_steps
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.words import visited_states
 
 
-def smooth_rows(pdfa: PDFA, words: Iterable[Word], *, weight: float = 1.0) -> PDFA:
+def smooth_rows(pdfa: PDFA, words: CorpusLike, *, weight: float = 1.0) -> PDFA:
     """Count words in the states of an automaton, and leave no probability at 0.
 
     Parameters
     ----------
     pdfa : PDFA
         The automaton. The words must be possible in it: those it was learnt from are.
-    words : iterable of words, or Corpus
+    words : Corpus or iterable of words
         The words to count.
     weight : float
         Every row is drawn to the mean row of all states, as if that had been seen this many times
@@ -41,12 +37,7 @@ def smooth_rows(pdfa: PDFA, words: Iterable[Word], *, weight: float = 1.0) -> PD
     """
     pdfa = check_pdfa(pdfa, "pdfa")
     weight = check_number(weight, "weight", 1e-9, 1e9)
-    _, batch = encode_training_words(words, pdfa.alphabet)
-    width = len(pdfa.alphabet) + 1
-    visited = visited_states(pdfa.table, pdfa.initial, batch).astype(np.int64)
-    defined = visited >= 0
-    cells = (visited * width + batch.next_columns())[defined]
-    counts = np.bincount(cells, minlength=len(pdfa) * width).reshape(-1, width)
+    counts = count_steps(pdfa, words).table
     totals = counts.sum(axis=0) + 0.5
     rows = counts + weight * totals / totals.sum()
     usual = _usual_targets(pdfa, counts[:, 1:])
@@ -58,7 +49,7 @@ def smooth_rows(pdfa: PDFA, words: Iterable[Word], *, weight: float = 1.0) -> PD
     )
 
 
-def _usual_targets(pdfa: PDFA, counts: Integers) -> Integers:
+def _usual_targets(pdfa: PDFA, counts: Floats) -> Integers:
     """Return where each symbol leads most often; the initial state if nowhere."""
     targets: Floats = np.zeros((len(pdfa.alphabet), len(pdfa)))
     states, symbols = np.nonzero(counts)
