@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from pdfalearn.passive.training import smooth_rows as smooth_rows
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.passive.expectation import Weights as Weights
-    from pdfalearn.passive.expectation import draw_weights as draw_weights
-    from pdfalearn.passive.expectation import improve as improve
+    from pdfalearn.passive.expectation import make_pfa as make_pfa
     from pdfalearn.passive.expectation import predict_rows as predict_rows
-    from pdfalearn.passive.training import encode_training_words as encode_training_words
+    from pdfalearn.passive.expectation import train_teacher as train_teacher
+    from pdfalearn.passive.first_weights import Weights as Weights
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.arrays import IntMap
 from pdfalearn.checks import check_integer, check_number, check_share
-from pdfalearn.corpora import PrefixTree
+from pdfalearn.corpora import CorpusLike, PrefixTree, count_prefixes
 from pdfalearn.errors import InputError
 from pdfalearn.passive.red_blue import Merging
-from pdfalearn.passive.training import encode_training_words
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats, Integers
 
@@ -41,7 +40,7 @@ class _Suffixes(NamedTuple):
 
 
 def clark_thollard(
-    words: Iterable[Word],
+    words: CorpusLike,
     *,
     mu: float,
     minimum: int | None = None,
@@ -55,7 +54,7 @@ def clark_thollard(
 
     Parameters
     ----------
-    words : iterable of words, or Corpus
+    words : Corpus or iterable of words
         What was recorded.
     mu : float
         How well states can be told apart: from any two of them, the probabilities of some word
@@ -92,11 +91,11 @@ def clark_thollard(
     >>> clark_thollard(words, mu=0.2, minimum=50).transitions.tolist()
     [[1], [2], [3], [4], [4]]
     """
-    symbols, batch = encode_training_words(words, alphabet)
+    symbols, tree = count_prefixes(words, alphabet)
     mu = check_number(mu, "mu", 1e-9, 1)
     epsilon, delta = check_share(epsilon, "epsilon"), check_share(delta, "delta")
     if length is None:
-        length = len(batch.symbols) / len(batch)
+        length = float(tree.passes[1:].sum() / tree.passes[0])
     length = check_number(length, "length", 0, 1e9)
     if minimum is None and states is None:
         raise InputError("clark_thollard needs minimum, or states to compute it from; give one")
@@ -105,9 +104,10 @@ def clark_thollard(
         least = _sample_bound(mu, epsilon, delta, states, len(symbols), length)
     else:
         least = check_integer(minimum, "minimum", 1)
-    merging = _build_graph(PrefixTree.of(batch, len(symbols)), mu, least)
+    merging = _build_graph(tree, mu, least)
     gamma = epsilon / (4 * (length + 1) * (len(symbols) + 1))
-    columns = np.bincount(batch.next_columns(), minlength=len(symbols) + 1)
+    columns = np.bincount(tree.symbols[1:] + 1, tree.passes[1:], len(symbols) + 1)
+    columns[0] = tree.ends.sum()
     return _add_ground(merging, symbols, columns, gamma)
 
 

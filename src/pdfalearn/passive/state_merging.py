@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.corpora import PrefixTree
+from pdfalearn.corpora import CorpusLike, count_prefixes
 from pdfalearn.passive.criteria import (
     HoeffdingCriterion,
     LikelihoodRatioCriterion,
     MDICriterion,
 )
 from pdfalearn.passive.red_blue import merge_states
-from pdfalearn.passive.training import encode_training_words
 from pdfalearn.pdfa import PDFA
 
 
 def alergia(
-    words: Iterable[Word],
+    words: CorpusLike,
     *,
     epsilon: float = 0.05,
     recorded: bool = False,
@@ -28,7 +27,7 @@ def alergia(
 
     Parameters
     ----------
-    words : iterable of words, or Corpus
+    words : Corpus or iterable of words
         What was recorded.
     epsilon : float
         Two shares of n and m words differ if their distance is greater than
@@ -57,15 +56,14 @@ def alergia(
     >>> alergia(words).transitions.tolist()
     [[1], [2], [3], [-1]]
     """
-    symbols, batch = encode_training_words(words, alphabet)
+    symbols, tree = count_prefixes(words, alphabet)
     epsilon = check_number(epsilon, "epsilon", 1e-300, 2)
-    tree = PrefixTree.of(batch, len(symbols))
     criterion = HoeffdingCriterion(epsilon, tree if recorded else None)
     return merge_states(tree, criterion).make_pdfa(symbols)
 
 
 def mdi(
-    words: Iterable[Word],
+    words: CorpusLike,
     *,
     alpha: float | None = None,
     alphabet: Alphabet | Iterable[Symbol] | None = None,
@@ -74,7 +72,7 @@ def mdi(
 
     Parameters
     ----------
-    words : iterable of words, or Corpus
+    words : Corpus or iterable of words
         What was recorded.
     alpha : float, optional
         A merge may raise the divergence of the words from the automaton by less than this for each
@@ -100,14 +98,14 @@ def mdi(
     >>> len(mdi(words, alpha=0.01)), len(mdi(words, alpha=10))
     (4, 1)
     """
-    symbols, batch = encode_training_words(words, alphabet)
-    alpha = 2 / len(batch) if alpha is None else check_number(alpha, "alpha", 0, 1e300)
-    criterion = MDICriterion(alpha, len(batch))
-    return merge_states(PrefixTree.of(batch, len(symbols)), criterion).make_pdfa(symbols)
+    symbols, tree = count_prefixes(words, alphabet)
+    alpha = 2 / tree.passes[0] if alpha is None else check_number(alpha, "alpha", 0, 1e300)
+    criterion = MDICriterion(alpha, int(tree.passes[0]))
+    return merge_states(tree, criterion).make_pdfa(symbols)
 
 
 def likelihood_ratio(
-    words: Iterable[Word],
+    words: CorpusLike,
     *,
     alpha: float = 0.05,
     least: int = 10,
@@ -117,7 +115,7 @@ def likelihood_ratio(
 
     Parameters
     ----------
-    words : iterable of words, or Corpus
+    words : Corpus or iterable of words
         What was recorded.
     alpha : float
         The least p-value of a merge with all that follows from it. The greater, the more states.
@@ -144,9 +142,8 @@ def likelihood_ratio(
     >>> likelihood_ratio(words).transitions.tolist()
     [[1], [2], [3], [-1]]
     """
-    symbols, batch = encode_training_words(words, alphabet)
+    symbols, tree = count_prefixes(words, alphabet)
     criterion = LikelihoodRatioCriterion(
         check_number(alpha, "alpha", 0, 1), check_integer(least, "least", 0)
     )
-    tree = PrefixTree.of(batch, len(symbols))
     return merge_states(tree, criterion, largest=True).make_pdfa(symbols)
