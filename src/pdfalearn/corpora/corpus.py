@@ -49,7 +49,6 @@ _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xes": "xes",
-    ".pautomac": "pautomac",
     ".train": "pautomac",
     ".test": "pautomac",
 }
