@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pdfalearn import Corpus
 from pdfalearn.errors import FileFormatError, InputError
-from tests.support import need_module
+from tests.support import need_module, paper_data
 
 EVENTS = ["0", "1", "2", "a & <b>", 'say "x", y', "two\nlines", "κ"]
 CASES = st.lists(st.lists(st.sampled_from(EVENTS), min_size=1, max_size=5), min_size=1, max_size=8)
@@ -102,6 +102,18 @@ def test_files_of_competitions(
     assert list(corpus) == [tuple(word) for word in words]
     # The first line announces symbols that words need not have.
     assert corpus.alphabet.symbols == tuple(map(str, range(13)))
+
+
+def test_files_of_the_competition_itself() -> None:
+    folder = paper_data() / "pautomac"
+    for path in sorted(folder.glob("[69].train.gz")):
+        with gzip.open(path, "rt") as stream:
+            count, symbols = map(int, stream.readline().split())
+            expected = [tuple(line.split()[1:]) for line in stream]
+        corpus = Corpus(path)
+        assert len(corpus) == count
+        assert len(corpus.alphabet) == symbols
+        assert list(corpus) == expected
 
 
 def test_columns_and_delimiters(tmp_path: Path) -> None:

@@ -50,7 +50,6 @@ _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xes": "xes",
-    ".pautomac": "pautomac",
     ".train": "pautomac",
     ".test": "pautomac",
 }
