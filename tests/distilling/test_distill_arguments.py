@@ -58,7 +58,7 @@ def test_bad_arguments(options: dict[str, object], complaint: str) -> None:
 
 def test_what_is_not_a_model() -> None:
     with pytest.raises(InputError, match="neither a PDFA nor a LanguageModel"):
-        distill("network", budget=SMALL)  # type: ignore[arg-type]
+        distill(3, budget=SMALL)  # type: ignore[arg-type]
 
 
 def test_a_corpus_file_with_unknown_symbols(tmp_path: Path) -> None:

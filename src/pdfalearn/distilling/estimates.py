@@ -34,7 +34,7 @@ _AT_ONCE = 2**12
 # Smaller divergences are rounding.
 _ROUNDING = 1e-12
 # Intervals from fewer held-out words than this are too narrow rather often.
-_FEW_WORDS = 200
+FEW_WORDS = 200
 
 
 class Interval(NamedTuple):
@@ -338,9 +338,9 @@ def _certify(
         texts.append(f"{sampling.cut_words:,} of {sampling.words:,} words were cut")
     if best.infinite_share:
         texts.append(f"at {best.infinite_share:.2%} of positions the divergence is infinite")
-    if words < _FEW_WORDS:
+    if words < FEW_WORDS:
         texts.append(
-            f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: take a "
+            f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: take a "
             "larger budget to publish them"
         )
     if fresh is not None:

@@ -1,4 +1,4 @@
-"""Distil a language model: the best automaton of every size within a budget."""
+"""Distil a language model or words: the best automaton of every size."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
 from pdfalearn.budgets import Budget
-from pdfalearn.checks import check_integer
+from pdfalearn.checks import check_integer, check_number, check_share
+from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.from_words import distill_words
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.noise import SAME, answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
@@ -34,7 +37,7 @@ from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
 from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
@@ -63,33 +66,40 @@ _HELD_OUT = 10
 
 
 def distill(
-    model: PDFA | LanguageModel,
+    source: PDFA | LanguageModel | CorpusLike,
     *,
-    budget: Budget,
-    sampler: Sampler | None = None,
+    budget: Budget | None = None,
+    sampler: SamplerLike | None = None,
     sizes: Iterable[int] | None = None,
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
     progress: Wanted[DistillingProgress] = None,
     audit: int = 16,
+    held_out: float = 0.1,
+    unseen: float = 0.02,
 ) -> Frontier:
-    """Find the best automaton of every size within a budget of questions.
+    """Find the best automaton of every size, from a model within a budget, or from words.
 
-    Words are drawn from the model, and its answers after all their prefixes are the evidence: an
+    Words are drawn from a model, and its answers after all their prefixes are the evidence: an
     automaton is good if its rows are near these answers. Automata of all sizes are searched for;
     a part of the budget is spent on transitions that automata take and words hardly ever do; and
     one word in ten is held out to tell how far each automaton is from the model.
 
+    Of recorded words, what follows each prefix is counted. The size, and how much rows are
+    smoothed, are chosen on words that are held out; rows are fitted to all words in the end.
+
     Parameters
     ----------
-    model : PDFA or LanguageModel
-        What to distil: a network, a function, an automaton.
-    budget : Budget
-        Bounds on everything that is asked: symbols, words, cost or seconds. A distribution after a
-        word costs one symbol where the word before it is known. Where seconds are bounded, half of
-        them are for asking.
-    sampler : Sampler, optional
+    source : PDFA, LanguageModel, Corpus, or iterable of words
+        What to distil: a network, a function, an automaton; or recorded words, in which case
+        ``budget``, ``sampler``, ``store``, ``model_id`` and ``audit`` have no meaning. A list of
+        strings is words of characters.
+    budget : Budget, optional
+        Needed for a model. Bounds on everything that is asked: symbols, words, cost or seconds. A
+        distribution after a word costs one symbol where the word before it is known. Where seconds
+        are bounded, half of them are for asking.
+    sampler : Sampler or Corpus, optional
         What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
         is under their distribution, and the certificate names it.
     sizes : iterable of int, optional
@@ -110,11 +120,17 @@ def distill(
     audit : int
         In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.
+    held_out : float
+        The share of recorded words that is held out, above 0 and below 1.
+    unseen : float
+        Rows of recorded words are drawn to other rows, and these have this share of everything, so
+        that what was never seen in its place is unlikely, and not impossible. With 0 it is.
 
     Returns
     -------
     Frontier
-        The automata with their divergences, and a certificate that says how they were measured.
+        The automata with their divergences (from words, cross-entropies), and a certificate that
+        says how they were measured.
 
     Raises
     ------
@@ -129,11 +145,30 @@ def distill(
     >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
     >>> frontier.knee, len(frontier.best), len(frontier.at_most(2))
     (4, 4, 2)
+    >>> frontier = distill(["ab" * (n % 5) for n in range(500)], seed=1)
+    >>> len(frontier.best), round(frontier.point(5).perplexity, 2)
+    (7, 1.51)
     """
-    asked = as_model(model)
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
-    check_budget(budget, asked.cost)
+    if _are_words(source):
+        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
+            if given is not None:
+                raise InputError(f"{name} is for models, which are asked; leave it out for words")
+        return distill_words(
+            as_corpus(source),
+            sizes=wanted,
+            seed=seed,
+            held_out=check_share(held_out, "held_out"),
+            unseen=check_number(unseen, "unseen", 0.0, 1.0),
+            progress=progress,
+        )
+    if isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"{os.fspath(source)!r} is a name: Corpus(name) reads words, load(name) an automaton"
+        )
+    asked = as_model(source)  # type: ignore[arg-type]
+    budget = check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
@@ -152,6 +187,13 @@ def distill(
         return frontier
     except KeyboardInterrupt as interrupt:
         raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+
+
+def _are_words(source: object) -> TypeGuard[CorpusLike]:
+    """Return whether a source is recorded words; a name of a file might as well be a model's."""
+    if isinstance(source, PDFA | LanguageModel | str | os.PathLike) or callable(source):
+        return False
+    return isinstance(source, Corpus | Iterable) or hasattr(source, "itertuples")
 
 
 def check_sizes(sizes: object) -> list[int]:

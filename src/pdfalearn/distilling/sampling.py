@@ -17,7 +17,7 @@ from pdfalearn.models import QueryCost
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.rows import Rows
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, Sampler, SamplerLike, as_sampler
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -297,8 +297,8 @@ def _choose_format(table: csr_array[np.float64]) -> Table:
     return make_dense(table) if is_dense else table
 
 
-def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> None:
-    """Refuse a budget that does not bound what is asked, or is too small for it."""
+def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
+    """Return a budget; refuse one that does not bound what is asked, or is too small for it."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
@@ -321,20 +321,16 @@ def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any w
                 f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
+    return budget
 
 
-def check_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
+def check_sampler(sampler: SamplerLike | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model, with words so short that enough fit in."""
     if sampler is None:
         bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
         length = max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
         return ModelWords(length)
-    if not hasattr(sampler, "draw"):
-        raise InputError(
-            f"sampler={sampler!r} is not a sampler, such as ModelWords(max_length=100) or "
-            "Corpus(path)"
-        )
-    return sampler
+    return as_sampler(sampler)
 
 
 def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:
