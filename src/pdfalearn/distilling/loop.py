@@ -15,7 +15,7 @@ from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number, check_share
 from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.choosing import Chooser, refit_rows
+from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
@@ -42,10 +42,10 @@ from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
 # The share of the budget that is spent on words.
-_WORDS = 0.6
+_WORDS = 0.75
 # How much is spent after each round of questions about automata on the way. More words are drawn of
 # what is left then.
-_QUESTIONS = (0.75, 0.9)
+_QUESTIONS = (0.83, 0.92)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
 # The share of all these for a model whose answers differ, as held-out words are asked again; and
