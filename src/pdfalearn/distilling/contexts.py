@@ -71,7 +71,7 @@ class Contexts:
 
     def _rows(self, chosen: Integers, parents: Integers) -> Floats:
         """Return the means of answers in contexts, drawn to those of contexts one shorter."""
-        rows = np.zeros((len(chosen), self._evidence.width + 1))
+        rows = np.zeros((len(chosen), self._evidence.answers.shape[1]))
         begin = 0
         for level in self._levels:
             end = begin + len(level.parents)
