@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pdfalearn.distilling.loop import distill as distill
     from pdfalearn.distilling.sampling import Sampling as Sampling
     from pdfalearn.distilling.sampling import check_sampler as check_sampler
+    from pdfalearn.distilling.searching import SearchSettings as SearchSettings
     from pdfalearn.distilling.simplifying import simplify as simplify
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -30,7 +30,7 @@ from pdfalearn.distilling.sampling import (
     check_sampler,
     take_first_words,
 )
-from pdfalearn.distilling.searching import LARGEST_SEARCHED, default_sizes, search
+from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
@@ -78,6 +78,7 @@ def distill(
     audit: int = 16,
     held_out: float = 0.1,
     unseen: float = 0.02,
+    settings: SearchSettings = SearchSettings(),
 ) -> Frontier:
     """Find the best automaton of every size, from a model within a budget, or from words.
 
@@ -125,6 +126,8 @@ def distill(
     unseen : float
         Rows of recorded words are drawn to other rows, and these have this share of everything, so
         that what was never seen in its place is unlikely, and not impossible. With 0 it is.
+    settings : SearchSettings
+        What the search for automata trades for time.
 
     Returns
     -------
@@ -161,6 +164,7 @@ def distill(
             seed=seed,
             held_out=check_share(held_out, "held_out"),
             unseen=check_number(unseen, "unseen", 0.0, 1.0),
+            settings=settings,
             progress=progress,
         )
     if isinstance(source, str | os.PathLike):
@@ -181,7 +185,7 @@ def distill(
         with shown as report, Interrupts() as interrupts:
             observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
             sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-            run = Run(sampling, wanted, report, interrupts)
+            run = Run(sampling, wanted, settings, report, interrupts)
             frontier = run.finish(store, key, audit)
         interrupts.check()
         return frontier
@@ -213,10 +217,12 @@ class Run:
         self,
         sampling: Sampling,
         sizes: list[int] | None,
+        settings: SearchSettings,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
@@ -316,9 +322,9 @@ class Run:
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        searched = [size for size in self._sizes if size <= LARGEST_SEARCHED]
+        searched = [size for size in self._sizes if size <= self._settings.largest]
         if searched:
-            self._keep(search(evidence, searched), evidence)
+            self._keep(search(evidence, searched, settings=self._settings), evidence)
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
