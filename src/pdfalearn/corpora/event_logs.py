@@ -19,7 +19,7 @@ from pdfalearn.corpora.sources import BadInput, Source
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 _DELIMITERS = ",;\t|"
 _BYTES = 2**16
@@ -52,6 +52,7 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
     delimiter = max(_DELIMITERS, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
     case, event, time = _find_columns(names, columns, source.shown)
+    yield CodedPart(source.shown, [], NO_WORDS, 1)  # the header is right
     cases, events = _Numbers(), _Numbers()
     case_codes, event_codes, times = array("q"), array("i"), array("d")
     reader = csv.reader((line for _, line in rows), delimiter=delimiter, strict=True)
@@ -72,6 +73,8 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
         case_codes.append(cases[fields[case]])
         event_codes.append(events[fields[event]])
         times.append(stamp)
+    if not case_codes:
+        raise bad.refuse("there is no row that can be read")
     yield from _sort_events(
         np.frombuffer(case_codes, dtype=np.int64),
         np.frombuffer(event_codes, dtype=np.int32).astype(np.int64),

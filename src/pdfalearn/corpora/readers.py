@@ -135,7 +135,7 @@ class Columns(NamedTuple):
 Reader = Callable[[Source, BadInput, Columns], Iterator[Part]]
 
 
-def read_lines(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
+def read_lines(source: Source, bad: BadInput, columns: Columns) -> Iterator[LinesPart]:
     """Read a word a line; what its symbols are is decided by the alphabet."""
     del columns
     for number, text in source.blocks(bad):

@@ -40,14 +40,14 @@ from pdfalearn.results import (
 )
 from pdfalearn.typing import Floats, Integers
 
-# Automata are searched with so many words that these have about as many prefixes, and their rows
-# and sizes are chosen with so many.
+# Automata are searched with words that have about this many prefixes; their rows and sizes are
+# chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for.
 _LARGEST = 2_000
-# So many words are needed: one half at least to learn from, the other at least is held out.
+# At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
@@ -150,7 +150,7 @@ class WordsRun:
         return self._make_frontier(is_interrupted=True)
 
     def _take_structure(self, most: int) -> Recorded:
-        """Return so many of the words to learn from that they have about this many prefixes."""
+        """Return words to learn from that have about this many prefixes."""
         known = len(self._recorded.tree)
         if known <= most:
             return self._recorded

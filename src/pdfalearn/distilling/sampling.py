@@ -240,9 +240,8 @@ def make_evidence(
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
     parents = numbers[observations.nodes.parents[nodes]]
-    if row_numbers is None:
-        row_numbers = observations.nodes.rows
-    rows = observations.answers.rows(row_numbers[nodes].astype(np.int64))
+    numbers_of = observations.nodes.rows if row_numbers is None else row_numbers
+    rows = observations.answers.rows(numbers_of[nodes].astype(np.int64))
     if rows.rest is not None and rows.rest.any():
         word = shorten(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
@@ -251,7 +250,7 @@ def make_evidence(
         )
     symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
     table: Table
-    if rows.columns is None or rows.offsets is None:
+    if not rows.is_sparse:
         table, codes = rows.values / rows.values.sum(axis=1, keepdims=True), None
     else:
         sparse = _make_sparse(rows)
@@ -273,7 +272,7 @@ def find_listed(observations: ObservationTree, weights: Floats) -> Integers | No
     """
     nodes = weights.nonzero()[0]
     rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
-    if rows.columns is None or rows.offsets is None:
+    if not rows.is_sparse:
         return None
     sparse = _make_sparse(rows)
     if sparse.nnz > _SPARSE * sparse.shape[0] * sparse.shape[1]:
@@ -284,7 +283,10 @@ def find_listed(observations: ObservationTree, weights: Floats) -> Integers | No
 
 def _make_sparse(rows: Rows) -> csr_array[np.float64]:
     """Return sparse rows as a table, each summing up to 1."""
-    sparse = csr_array((rows.values.copy(), rows.columns, rows.offsets), (len(rows), rows.width))
+    if rows.columns is None or rows.offsets is None:
+        raise TypeError("dense rows list everything")
+    entries = rows.values.copy(), rows.columns, rows.offsets
+    sparse: csr_array[np.float64] = csr_array(entries, shape=(len(rows), rows.width))
     sparse.data /= np.repeat(np.asarray(sparse.sum(axis=1)), np.diff(sparse.indptr))
     return sparse
 
