@@ -61,6 +61,7 @@ _STRUCTURE = 2**16
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
+_SETTINGS = SearchSettings()
 # One word in this many is held out.
 _HELD_OUT = 10
 
@@ -78,7 +79,7 @@ def distill(
     audit: int = 16,
     held_out: float = 0.1,
     unseen: float = 0.02,
-    settings: SearchSettings = SearchSettings(),
+    settings: SearchSettings = _SETTINGS,
 ) -> Frontier:
     """Find the best automaton of every size, from a model within a budget, or from words.
 

@@ -93,7 +93,9 @@ def propose_counted(
         yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
 
 
-def propose_taught(recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings) -> Iterator[Candidate]:
+def propose_taught(
+    recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Candidate]:
     """Yield automata of at most each size, searched for in what a teacher says of every prefix.
 
     Words say little about what follows each prefix, and a teacher says all of it: so the search
