@@ -25,11 +25,11 @@ ROOM = "pdfalearn.distilling"
 PARTS: dict[str, dict[str, object]] = {
     "everything": {},
     "no questions": {
-        "models._WORDS": 0.96,
-        "models._QUESTIONS": (0.96,),
-        "models._FINISHING": 0.96,
+        "loop._WORDS": 0.96,
+        "loop._QUESTIONS": (0.96,),
+        "loop._FINISHING": 0.96,
     },
-    "no questions about what was found": {"models._FINISHING": 0.9},
+    "no questions about what was found": {"loop._FINISHING": 0.9},
     "no cycles": {"searching._CYCLED": 0},
     "no polishing": {"polishing._ROUNDS": 0},
     "merges without futures": {"polishing._AS_IF_SEEN": 0.0},

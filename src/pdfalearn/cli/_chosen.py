@@ -13,7 +13,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._words import read_corpus
+from pdfalearn.cli._words import parse_alphabet, read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ class Chosen(SimpleNamespace):
 
     def make_corpus(self, given: str | Path | tuple[str, ...]) -> Corpus:
         """Make the corpus of files, or of the standard input, as the options say."""
-        return read_corpus(given, **self.collect_given(options.CORPUS))
+        settings = self.collect_given(options.CORPUS)
+        if self.alphabet is not None:
+            settings["alphabet"] = parse_alphabet(self.alphabet)
+        return read_corpus(given, **settings)
 
     def make_sampler(self) -> SamplerLike | None:
         """Make what draws words by --max-length or --corpus; None for the default."""
@@ -172,11 +175,15 @@ def read_automaton(name: str) -> PDFA:
     from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
-    pdfa = None if is_asked else look_into(model_of(name, Chosen()))
+    model = None if is_asked else model_of(name, Chosen())
+    pdfa = None if model is None else look_into(model)
     if pdfa is None:
+        what, needed = "a model that can only be asked", "an automaton"
+        if isinstance(model, pdfalearn.models.PFA):
+            what, needed = "an automaton that is not deterministic", "a deterministic one"
         raise InputError(
-            f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
-            "with 'pdfalearn learn', or compare by words with 'pdfalearn evaluate'"
+            f"{name} is {what}, and here {needed} is needed: learn one with 'pdfalearn learn', "
+            "distill one with 'pdfalearn distill', or compare by words with 'pdfalearn evaluate'"
         )
     return pdfa
 

@@ -98,7 +98,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     "tolerances": _value(_NUMBERS, "Learn by L_p* with each of these."),
     # What stands beside the name of a model.
-    "alphabet": _value(_kind("SYMBOLS"), "Symbols of a function or program: ab, or 'yes no'."),
+    "alphabet": _value(
+        _kind("SYMBOLS"), "Symbols of a function, a program or of words: ab, or 'yes no'."
+    ),
     "by_word": _flag(
         "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
         "and what is left out has probability 0."
@@ -226,6 +228,17 @@ OPTIONS: dict[str, Settings] = {
         show_default="time:timestamp, if there is one",
     ),
     "skip_bad": _flag("Leave out what cannot be read, and say how much that is."),
+    "held_out": _value(
+        _kind("SHARE", float),
+        "The share of the words to choose and to measure by.",
+        show_default="0.1",
+    ),
+    "unseen": _value(
+        _kind("SHARE", float),
+        "The share of what rows are drawn to that goes to all symbols alike, so that what was "
+        "never seen is unlikely; 0 makes it impossible.",
+        show_default="0.02",
+    ),
     "processes": _value(
         _POSITIVE, "Read the words in N processes, by files and parts of files.", default=1
     ),

@@ -11,6 +11,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
 from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
+from pdfalearn.corpora.prefix_trees import PrefixTree
 from pdfalearn.corpora.readers import (
     Columns,
     ListedPart,
@@ -320,6 +321,17 @@ def _fill(corpus: Corpus | None, given: _Given) -> Corpus:
 def as_corpus(words: CorpusLike) -> Corpus:
     """Return a corpus, or the one that is made of words or files."""
     return words if isinstance(words, Corpus) else Corpus(words)
+
+
+def count_prefixes(
+    words: CorpusLike, alphabet: Alphabet | Iterable[Symbol] | None = None
+) -> tuple[Alphabet, PrefixTree]:
+    """Return the alphabet of words, if none is given, and the tree of their prefixes."""
+    corpus = words if isinstance(words, Corpus) else Corpus(words, alphabet=alphabet)
+    symbols = corpus.alphabet if alphabet is None else alphabet
+    symbols = symbols if isinstance(symbols, Alphabet) else Alphabet(symbols)
+    recorded = corpus.encode_with_cuts(symbols)
+    return symbols, PrefixTree.of(recorded.words, len(symbols), recorded.is_cut)
 
 
 def _split_source(

@@ -6,24 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
 from pdfalearn.distilling.evidence import Evidence, make_dense, xlogx
 from pdfalearn.distilling.machines import Machine
 from pdfalearn.typing import Floats, Integers
 
-# At most about this many prefixes are merged, the heaviest ones.
-_MOST_NODES = 2**13
+# At most about this many prefixes are merged, the heaviest ones: of exact answers, and of counts.
+_MOST_NODES, _MOST_COUNTED = 2**13, 2**14
 # Larger alphabets are left to contexts.
 _WIDEST = 512
 # About this many pairs of probabilities are compared at once.
 _AT_ONCE = 2**20
 # At most this many transitions are looked at in a round, the heaviest ones.
 _BLUES = 48
-# Prefixes are different if their words differ by this many nats more than is tolerated.
-_DIFFERENT = 1.0
-# Prefixes that fewer words pass are not compared; if more words pass, as many count: an answer is
-# not surer if it is given more often.
-_LIGHT, _HEAVY = 0.5, 10.0
+# Prefixes that fewer words pass are not compared: with exact answers, and with counts.
+_LIGHT, _FEW = 0.5, 10.0
+# Exact answers are different if their words differ by this many nats more than is tolerated. At
+# most this many words count: an answer is not surer if it is given more often.
+_DIFFERENT, _HEAVY = 1.0, 10.0
+# The bias of n·log n by chance is tabulated up to this count n, with this many steps for each.
+_LARGE, _STEPS = 16, 32
 # Merge transitions whose compared weight is at least this share of the largest.
 _SURE = 0.5
 
@@ -31,7 +34,7 @@ _SURE = 0.5
 class Scores(NamedTuple):
     """How far transitions (rows) are from states (columns)."""
 
-    # The nats that a merge loses beyond what is tolerated.
+    # How far a merge goes beyond what is tolerated; from 1 on the two are different.
     excess: Floats
     # How many words were compared.
     weights: Floats
@@ -40,14 +43,20 @@ class Scores(NamedTuple):
 class Folding:
     """Prefixes that are being folded into states.
 
-    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Two
-    answers may differ by ``tolerated`` nats for each word that passes.
+    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Exact
+    answers may differ by ``tolerated`` nats for each word that passes. Counts may differ as they do
+    by chance, and by this many standard deviations (``deviations``) more.
     """
 
-    def __init__(self, evidence: Evidence, tolerated: float) -> None:
+    def __init__(
+        self, evidence: Evidence, tolerated: float = 0.0, *, deviations: float | None = None
+    ) -> None:
+        self._tolerated, self._deviations = tolerated, deviations
+        self._least = _LIGHT if deviations is None else _FEW
+        most = _MOST_NODES if deviations is None else _MOST_COUNTED
         nodes = np.arange(evidence.size)
-        if evidence.size > _MOST_NODES:
-            nodes = _find_heaviest(evidence)
+        if evidence.size > most:
+            nodes = _find_heaviest(evidence, most)
         numbers = np.full(evidence.size, -1)
         numbers[nodes] = np.arange(len(nodes))
         self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
@@ -56,13 +65,14 @@ class Folding:
         self.weights = evidence.weights[nodes]
         self.sums: Floats = make_dense(evidence.answers[nodes]) * self.weights[:, None]
         self.reds: list[int] = [0]
-        self._tolerated = tolerated
 
     def blues(self) -> tuple[Integers, Integers, Integers]:
         """Return the heaviest blue prefixes, and the states and symbols that lead there."""
         reds = np.array(self.reds)
         found = self.children[reds]
         is_blue = (found >= 0) & ~np.isin(found, reds)
+        if self._deviations is not None:  # lighter ones say nothing, and are led by their symbol
+            is_blue &= self.weights[found] >= self._least
         places, symbols = is_blue.nonzero()
         blues = found[places, symbols]
         order = np.argsort(-self.weights[blues], kind="stable")[:_BLUES]
@@ -71,7 +81,7 @@ class Folding:
     def scores(self, blues: Integers, reds: Integers) -> Scores:
         """Compare the words after blue prefixes with those after red ones."""
         shape = (len(blues), len(reds))
-        scores = Scores(np.zeros(blues.size * reds.size), np.zeros(blues.size * reds.size))
+        totals = np.zeros((3, blues.size * reds.size))
         lefts, rights = np.repeat(blues, len(reds)), np.tile(reds, len(blues))
         # Pairs of prefixes, and the pair of the beginning that each belongs to.
         pending = [np.stack((lefts, rights, np.arange(len(lefts))))]
@@ -83,22 +93,31 @@ class Folding:
             lefts, rights, owners = pairs[:, :most]
             left, right = self.weights[lefts], self.weights[rights]
             ours, theirs = self.sums[lefts], self.sums[rights]
-            # What one mean for both loses, for each word that is in both.
-            lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(ours + theirs).sum(1)
-            lost += xlogx(left + right) - xlogx(left) - xlogx(right)
-            shared = left * right / (left + right)
-            capped = np.minimum(shared, _HEAVY)
-            excess = np.maximum(lost / shared - self._tolerated, 0.0) * capped
-            for score, values in zip(scores, (excess, capped), strict=True):
-                score += np.bincount(owners, values, len(score))
+            # What one mean for both loses.
+            both, weight = ours + theirs, left + right
+            lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(both).sum(1)
+            lost += xlogx(weight) - xlogx(left) - xlogx(right)
+            shared = left * right / weight
+            if self._deviations is None:
+                compared, chance = np.minimum(shared, _HEAVY), np.zeros(len(left))
+                beyond = np.maximum(lost / shared - self._tolerated, 0.0) * compared
+            else:
+                compared, chance = shared, _expect_loss(left, right, both / weight[:, None])
+                beyond = lost - chance
+            for total, value in zip(totals, (beyond, compared, chance), strict=True):
+                total += np.bincount(owners, value, len(total))
             # Go on with the pairs one symbol longer.
-            heavy = np.minimum(left, right) >= _LIGHT
-            ours_after, theirs_after = self.children[lefts[heavy]], self.children[rights[heavy]]
+            ours_after, theirs_after = self.children[lefts], self.children[rights]
             places, symbols = ((ours_after >= 0) & (theirs_after >= 0)).nonzero()
-            if len(places):
-                longer = ours_after[places, symbols], theirs_after[places, symbols]
-                pending.append(np.stack((*longer, owners[heavy][places])))
-        return Scores(*(score.reshape(shape) for score in scores))
+            longer = np.stack((ours_after[places, symbols], theirs_after[places, symbols]))
+            heavy = self.weights[longer].min(axis=0) >= self._least
+            if heavy.any():
+                pending.append(np.vstack((longer, owners[places]))[:, heavy])
+        beyond, compared, chance = (total.reshape(shape) for total in totals)
+        if self._deviations is None:
+            return Scores(beyond / _DIFFERENT, compared)
+        # What chance loses has about the variance of its mean, as half of a chi-square has.
+        return Scores(beyond / (self._deviations * np.sqrt(chance) + 1e-9), compared)
 
     def merge(self, red: int, symbol: int, target: int) -> None:
         """Lead a transition to a state, and fold what was there into what follows this state."""
@@ -119,9 +138,30 @@ class Folding:
             lefts, rights = left[~is_new], self.children[owner, symbols][~is_new]
 
 
-def _find_heaviest(evidence: Evidence) -> Integers:
+def _tabulate_bias() -> Floats:
+    """Return E[X·log X] - λ·log λ of Poisson variables X of means λ, in small steps."""
+    means = np.arange(_STEPS * _LARGE + 1) / _STEPS
+    counts = np.arange(1, 4 * _LARGE)
+    chances = np.exp(xlogy(counts, means[:, None]) - means[:, None] - gammaln(counts + 1))
+    return np.asarray(chances @ xlogx(counts.astype(np.float64)) - xlogx(means))
+
+
+def _expect_loss(left: Floats, right: Floats, means: Floats) -> Floats:
+    """Return what merging two counts of the same distribution loses by chance, on average.
+
+    Twice the loss is the likelihood ratio. Where counts are large, that has as many degrees of
+    freedom as there are symbols but one; where they are small, it has fewer.
+    """
+    total = np.zeros(len(left))
+    for weights, sign in ((left, 1), (right, 1), (left + right, -1)):
+        places = np.minimum(weights[:, None] * means, _LARGE) * _STEPS
+        total += sign * _BIAS[places.astype(np.int64)].sum(axis=1)
+    return np.maximum(total - 0.5 * (1 - 1 / np.maximum(np.minimum(left, right), 1.0)), 0.0)
+
+
+def _find_heaviest(evidence: Evidence, most: int) -> Integers:
     """Return the heaviest nodes, each with all that lead to it, in their order."""
-    least = float(np.partition(evidence.weights, -_MOST_NODES)[-_MOST_NODES])
+    least = float(np.partition(evidence.weights, -most)[-most])
     is_kept = evidence.weights >= least
     is_kept[0] = True
     for level in evidence.levels[1:]:
@@ -129,11 +169,19 @@ def _find_heaviest(evidence: Evidence) -> Integers:
     return is_kept.nonzero()[0]
 
 
-def merge_prefixes(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
-    """Return an automaton whose states are merged prefixes; None if it would be too large."""
+_BIAS = _tabulate_bias()
+
+
+def merge_prefixes(
+    evidence: Evidence, tolerated: float, most: int, *, deviations: float | None = None
+) -> Machine | None:
+    """Return an automaton whose states are merged prefixes; None if it would be too large.
+
+    With ``deviations`` the answers are counts, and compared as such; see `Folding`.
+    """
     if evidence.width > _WIDEST:
         return None
-    folding = Folding(evidence, tolerated)
+    folding = Folding(evidence, tolerated, deviations=deviations)
     while len(folding.reds) <= most:
         if not _do_round(folding, most):
             return _make_machine(folding)
@@ -151,9 +199,9 @@ def _do_round(folding: Folding, most: int) -> bool:
     scores = folding.scores(blues, np.array(folding.reds))
     is_open = np.ones(len(blues), dtype=bool)
     while len(folding.reds) <= most:
-        least = np.where(is_open, scores.excess.min(axis=1), -1.0)
+        least = np.where(is_open, scores.excess.min(axis=1), -np.inf)
         furthest = int(least.argmax())
-        if least[furthest] < _DIFFERENT:
+        if least[furthest] < 1.0:
             break
         is_open[furthest] = False
         folding.reds.append(int(blues[furthest]))
@@ -163,7 +211,7 @@ def _do_round(folding: Folding, most: int) -> bool:
         nearest = scores.excess.argmin(axis=1)
         weights = scores.weights[np.arange(len(nearest)), nearest]
         # Transitions that have one choice are sure; without any, the heaviest is merged.
-        certain = ((scores.excess < _DIFFERENT).sum(axis=1) <= 1).nonzero()[0]
+        certain = ((scores.excess < 1.0).sum(axis=1) <= 1).nonzero()[0]
         surest = certain[weights[certain] >= _SURE * weights[certain].max(initial=0.0)]
         for place in surest.tolist() or [int(weights.argmax())]:
             target = folding.reds[int(nearest[place])]

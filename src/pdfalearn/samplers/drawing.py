@@ -13,7 +13,7 @@ from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models import AutomatonModel, LanguageModel, as_model
+from pdfalearn.models import PFA, AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
 from pdfalearn.samplers.corpus_words import CorpusWords
@@ -220,6 +220,8 @@ def sample(
     asked = as_model(model)
     if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
         return asked.pdfa.sample(count, seed, max_length)
+    if type(asked) is PFA:
+        return asked.sample(count, seed, max_length)
     count = check_integer(count, "count", 0)
     max_length = check_integer(max_length, "max_length", 0)
     random = np.random.default_rng() if seed is None else make_generator(seed)
