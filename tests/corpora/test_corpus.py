@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, Budget, Corpus, distill, learn, refit, sample
-from pdfalearn.corpora.coding import sort_symbols
+from pdfalearn.corpora.symbol_codes import sort_symbols
 from pdfalearn.datasets import figure_3
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import WordNotation

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.corpora.coding import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
 from pdfalearn.corpora.prefix_trees import PrefixTree
 from pdfalearn.corpora.readers import (
@@ -23,6 +22,7 @@ from pdfalearn.corpora.readers import (
     read_pautomac,
 )
 from pdfalearn.corpora.sources import BadInput, Source, list_sources
+from pdfalearn.corpora.symbol_codes import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import are_characters, described, shorten
@@ -154,7 +154,7 @@ class Corpus(Frozen):
         given = self._given
         if given.words is not None:
             return f"words of a corpus of {len(given.words)}"
-        first, count = given.sources[0].shown, len(given.sources)
+        first, count = given.sources[0].title, len(given.sources)
         return f"words of the corpus {first}" + (f" and {count - 1} more" if count > 1 else "")
 
     @property

@@ -39,7 +39,7 @@ class Source:
     end: int | None = None
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """What errors call it."""
         return "the standard input" if self.name == STANDARD_INPUT else show_name(self.name)
 
@@ -75,7 +75,7 @@ class Source:
                     yield stream
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise FileFormatError(
-                    f"{self.shown}: damaged or cut off ({error}); get the file again"
+                    f"{self.title}: damaged or cut off ({error}); get the file again"
                 ) from error
 
     def blocks(self, bad: BadInput) -> Iterator[tuple[int, str]]:
@@ -109,14 +109,14 @@ class BadInput:
         """Report a part of the file that cannot be read."""
         if not self.is_skipped:
             raise FileFormatError(
-                f"{self.source.shown}, {unit} {number}: {message}; correct it, or leave out what "
+                f"{self.source.title}, {unit} {number}: {message}; correct it, or leave out what "
                 "cannot be read by skip_bad=True (--skip-bad)"
             )
         self.count += 1
 
     def refuse(self, message: str) -> FileFormatError:
         """Return the error of a file of which nothing can be read."""
-        return FileFormatError(f"{self.source.shown}: {message}")
+        return FileFormatError(f"{self.source.title}: {message}")
 
 
 def _skip_lines(stream: BinaryIO, begin: int) -> int:
