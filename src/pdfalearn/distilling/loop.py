@@ -28,6 +28,7 @@ from pdfalearn.distilling.sampling import (
     Sampling,
     check_budget,
     check_sampler,
+    explain_few_words,
     take_first_words,
 )
 from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
@@ -37,7 +38,7 @@ from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
 from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers import ModelWords, SamplerLike
+from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
@@ -243,7 +244,7 @@ class Run:
                     self._observations.record(kept, key, audit)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
-                    raise InputError(self._explain_few_words())
+                    raise InputError(explain_few_words(self._sampling))
                 self._is_noisy = audit > 0 and answers_differ(self._sampling)
                 self._ask()
                 self._phase = "words"
@@ -287,22 +288,6 @@ class Run:
     def _scale(self, share: float) -> float:
         """Return a share of the budget, less where held-out words have to be asked again."""
         return _NOISY * share if self._is_noisy else share
-
-    def _explain_few_words(self) -> str:
-        sampling, sampler = self._sampling, self._sampling.sampler
-        count = sampling.held_out.word_count
-        if count >= 2:
-            return "words without symbols show nothing; give a sampler of longer words"
-        if sampling.words:
-            length = len(sampling.training.nodes) / sampling.words
-        else:  # the first has not ended: the most it can be
-            longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
-            length = max(longest, sampling.answered)
-        return (
-            f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
-            f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "
-            "ModelWords of a smaller max_length"
-        )
 
     def _ask(self) -> None:
         """Ask where automata of several sizes are blind."""

@@ -180,6 +180,23 @@ class Sampling:
         return weights
 
 
+def explain_few_words(sampling: Sampling) -> str:
+    """Return why nothing can be measured on the words that a budget allows."""
+    sampler, count = sampling.sampler, sampling.held_out.word_count
+    if count >= 2:
+        return "words without symbols show nothing; give a sampler of longer words"
+    if sampling.words:
+        length = len(sampling.training.nodes) / sampling.words
+    else:  # the first has not ended: the most it can be
+        longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
+        length = max(longest, sampling.answered)
+    return (
+        f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
+        f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "
+        "ModelWords of a smaller max_length"
+    )
+
+
 def count_held_out(words: Integers, one_in: int) -> Integers:
     """Return how many of the first words are held out, for several numbers of words.
 
