@@ -128,7 +128,7 @@ def find_supported(
     for place in range(1, len(states)):
         difference = losses[place] - losses[chosen]
         more, edges = states[place] - states[chosen], states[place] * symbols
-        # The logarithm of the number of ways to choose so many transitions.
+        # The logarithm of the number of ways to choose the transitions that get states.
         ways = lgamma(edges + 1) - lgamma(more + 1) - lgamma(edges - more + 1)
         gain = training[chosen] - training[place] - ways
         if difference.sum() < 0 and gain > 0:
