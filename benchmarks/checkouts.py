@@ -19,12 +19,14 @@ _ROOMS = (
 )
 """Where a name may be that is not at the top."""
 _OTHER_WORDS = {
-    "equivalence": "equivalence",
+    "equivalence": "by",
     "cost": "price",
     "fingerprint": "identity",
     "sampler": "words",
 }
 """Keywords that were renamed, one way or the other."""
+_LEFT_OUT = {"cost", "price", "fingerprint", "identity"}
+"""Keywords that change nothing in what is learnt, and that some editions do not have."""
 _OTHER_NAMES = {"QueryCost": "Price"}
 
 
@@ -62,7 +64,7 @@ def find(name: str) -> Any:
         for room in _ROOMS:
             if find_spec(f"pdfalearn.{room}") is not None:
                 value = getattr(import_module(f"pdfalearn.{room}"), known, None)
-                if value is not None:
+                if getattr(value, "__module__", "").startswith("pdfalearn"):  # not an import's
                     return value
     raise LookupError(f"there is no public name {name}")
 
@@ -70,8 +72,8 @@ def find(name: str) -> Any:
 def call(function: str | Callable[..., Any], *arguments: object, **keywords: object) -> Any:
     """Call a function of the package, or make a thing of a class, with the keywords that it has.
 
-    Keywords that were renamed are given by either name; where a function has neither, it is left
-    out, as a first edition's function has no price.
+    Keywords that were renamed are given by either name. Where a function has neither, the price
+    and the identity are left out, as a first edition's function has none.
     """
     called = find(function) if isinstance(function, str) else function
     taken = inspect.signature(called).parameters
@@ -82,6 +84,6 @@ def call(function: str | Callable[..., Any], *arguments: object, **keywords: obj
         known = next((each for each in names if each in taken), None)
         if known is not None:
             chosen[known] = value
-        elif name not in {*_OTHER_WORDS, *_OTHER_WORDS.values()}:
+        elif name not in _LEFT_OUT:
             chosen[name] = value
     return called(*arguments, **chosen)

@@ -1,8 +1,9 @@
 """Divergence against states of distilled automata and of their rivals, on several models.
 
 Run with ``python -m benchmarks.distilling``, with names of models for only those. ``--symbols``
-says how much may be asked, ``--all`` adds 200,000 symbols, and ``--keep`` takes the figures of
-rivals from an earlier run. Needs ``pip install '.[bench,test,torch,wlstar]'``.
+says how much may be asked, ``--all`` adds 200,000 symbols, ``--keep`` takes the figures of rivals
+from an earlier run, and ``--before`` adds what the sources of another checkout give.
+Needs ``pip install '.[bench,test,torch,wlstar]'``.
 """
 
 from __future__ import annotations
@@ -10,27 +11,22 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 
-from benchmarks.distilling.answers import LONGEST, Answers, asked
+from benchmarks.distilling.answers import Answers, asked
 from benchmarks.distilling.caching import cache_folder
 from benchmarks.distilling.curves import DISTILLED, Point, conclusions, print_curves
+from benchmarks.distilling.distilled import SIZES, Run, fresh_words, run, run_in
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
-from benchmarks.distilling.rivals import RIVALS, SIZES, Candidate, Task
-from pdfalearn import PDFA, Budget, LanguageModel, distill
-from pdfalearn.samplers import ModelWords
+from benchmarks.distilling.rivals import RIVALS, Candidate, Task
+from benchmarks.support import print_header, print_row
 
 SYMBOLS = (2_000, 20_000)
 MOST_SYMBOLS = 200_000
-FRESH, MOST_CELLS = 50_000, 10_000_000
-"""Automata are measured on this many fresh prefixes, on fewer for large alphabets."""
-
-
-def fresh_words(model: LanguageModel) -> Answers:
-    """Return words that nobody has seen, with the model's answers."""
-    return asked(model, min(FRESH, MOST_CELLS // (len(model.alphabet) + 1)), seed=99)
+BEFORE = "distill before"
 
 
 def measured(candidate: Candidate, fresh: Answers) -> Point:
@@ -58,29 +54,43 @@ def kept(task: Task, fresh: Answers, names: Sequence[str], anew: bool) -> list[P
     return [Point(*point) for point in json.loads(path.read_text())]
 
 
-def distilled(model: LanguageModel, symbols: int) -> tuple[list[Candidate], PDFA]:
-    """Return distilled automata of all sizes, and the best of them."""
-    started = time.perf_counter()
-    words = ModelWords(LONGEST)
-    frontier = distill(model, budget=Budget(max_symbols=symbols), sampler=words, seed=1)
-    print(f"{DISTILLED}: {time.perf_counter() - started:.0f} s", flush=True)
-    largest = max(point.states for point in frontier)
-    sizes = [size for size in SIZES if size < largest] + [largest]
-    found = [Candidate(DISTILLED, f"at most {size}", frontier.at_most(size)) for size in sizes]
-    return found, frontier.best
+def points_of(found: Run, rival: str) -> list[Point]:
+    """Print how long distilling took, and return its points; the last one is the best."""
+    print(f"{rival}: {found.seconds:.0f} s of the processor", flush=True)
+    named = [(f"at most {each.at_most}", each) for each in found.points]
+    return [
+        Point(rival, setting, each.states, each.fresh, each.infinite)
+        for setting, each in (*named, ("best", found.best))
+    ]
 
 
-def compare(model: LanguageModel, symbols: int, names: Sequence[str], anew: bool = True) -> None:
+def print_training(runs: Mapping[str, Run]) -> None:
+    """Print training divergences: next to those on fresh words they show what was memorised."""
+    print("\nDivergence in training / on fresh words:\n")
+    print_header(["states at most", *map(str, SIZES), "best", "states"])
+    for rival, found in runs.items():
+        cells = {each.at_most: f"{each.training:.4f} / {each.fresh:.4f}" for each in found.points}
+        best = f"{found.best.training:.4f} / {found.best.fresh:.4f}"
+        print_row([rival, *(cells.get(size, "") for size in SIZES), best, found.best.states])
+
+
+def compare(
+    name: str, symbols: int, names: Sequence[str], anew: bool = True, before: Path | None = None
+) -> None:
     """Print the table of a model and a number of symbols, and what it says."""
+    model = NETWORKS[name]()
     fresh = fresh_words(model)
     task = Task(model, symbols, asked(model, symbols, seed=1))
     points = kept(task, fresh, names, anew)
-    candidates, chosen = distilled(model, symbols)
-    best = measured(Candidate(DISTILLED, "best", chosen), fresh)
-    points += [*(measured(candidate, fresh) for candidate in candidates), best]
+    runs = {DISTILLED: run(model, symbols, fresh)}
+    ours = points_of(runs[DISTILLED], DISTILLED)
+    if before is not None:
+        runs = {BEFORE: run_in(before, name, symbols), **runs}
+        points += points_of(runs[BEFORE], BEFORE)
     print()
-    print_curves(points, SIZES)
-    print(*("", *conclusions(points, SIZES, best)), sep="\n")
+    print_curves([*points, *ours], SIZES)
+    print_training(runs)
+    print(*("", *conclusions([*points, *ours], SIZES, ours[-1])), sep="\n")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -91,6 +101,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--symbols", type=int, action="append", help="how many may be asked")
     parser.add_argument("--all", action="store_true", help=f"{MOST_SYMBOLS:,} symbols too")
     parser.add_argument("--keep", action="store_true", help="take rivals from an earlier run")
+    parser.add_argument("--before", type=Path, help="another checkout to distil with, too")
     arguments = parser.parse_args(words)
     for name in arguments.networks:
         if name not in NETWORKS:
@@ -98,10 +109,10 @@ def main(words: Sequence[str] | None = None) -> None:
     rivals = [name for name in arguments.rivals.split(",") if name]
     more = (MOST_SYMBOLS,) if arguments.all else ()
     for name in arguments.networks or NETWORKS:
-        model = NETWORKS[name]()
         for symbols in arguments.symbols or (*SYMBOLS, *more):
             print(f"\n{name}, {symbols:,} symbols\n")
-            compare(model, symbols, rivals, anew=not arguments.keep)
+            anew, before = not arguments.keep, arguments.before
+            compare(name, symbols, rivals, anew=anew, before=before)
 
 
 if __name__ == "__main__":

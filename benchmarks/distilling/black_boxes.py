@@ -47,6 +47,40 @@ class BlackBox(AutomatonModel):
         return _Hidden(super().open())
 
 
+class NoisyAnswers(LanguageModel):
+    """A PDFA whose answers are estimates, as a simulator's: a word has another one each time.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        The automaton; all its probabilities are above 0.
+    draws : float
+        An answer varies as shares of this many draws do.
+    seed : int
+        Seed of the noise: the same questions in the same order have the same answers.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_3
+    >>> model = NoisyAnswers(figure_3(), 100, seed=1)
+    >>> first, second = (model.answer(Batch.of([()])).to_dense() for _ in range(2))
+    >>> bool((first == second).any())
+    False
+    """
+
+    def __init__(self, pdfa: PDFA, draws: float, seed: int) -> None:
+        self.alphabet = pdfa.alphabet
+        self.cost = EVERY_STEP
+        self._model = AutomatonModel(pdfa)
+        self._draws, self._random = draws, np.random.default_rng(seed)
+
+    def answer(self, batch: Batch) -> Rows:
+        """Return the automaton's distributions with noise of their own."""
+        exact = self._model.open().answer(batch).to_dense()
+        drawn = self._random.standard_gamma(self._draws * exact)
+        return Rows.dense(drawn / drawn.sum(axis=1, keepdims=True))
+
+
 class _Hidden(LanguageModel):
     """Writes out the rows of states, so that equal ones are not known to be equal."""
 

@@ -1,7 +1,7 @@
 """How often the intervals of `distill` hold the divergence on fresh words, and how wide they are.
 
 Run with ``python -m benchmarks.distilling.coverage``, with ``--runs 20`` for another number of
-seeds for each model, ``--symbols 2000`` for another budget; needs the extras ``bench`` and
+seeds for each model, ``--symbols 20000`` for another budget; needs the extras ``bench`` and
 ``torch``.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.distilling.answers import asked
-from benchmarks.distilling.black_boxes import BlackBox, random_target, with_noise
+from benchmarks.distilling.black_boxes import BlackBox, NoisyAnswers, random_target, with_noise
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS, phone_trigram
 from benchmarks.support import print_header, print_row
@@ -21,31 +21,21 @@ from pdfalearn import PDFA, Budget, LanguageModel, distill
 from pdfalearn.metrics.comparing import directed_divergence
 from pdfalearn.samplers import ModelWords
 
-SIZES = [
-    *range(1, 33),
-    36,
-    43,
-    50,
-    60,
-    75,
-    90,
-    120,
-    150,
-    180,
-    250,
-    360,
-    500,
-    1000,
-    2000,
-    4000,
-    8000,
-]
+SIZES = (1, 2, 4, 8, 12, 30, 120)
+ASKED = (4, 8)
 LENGTH = 300
 FRESH = 300_000
 """Fresh words of a network have this many different prefixes."""
-TITLES = ["model", "automaton", "runs", "covered", "median half-width / value", "at most a quarter"]
+DRAWS = 5_000
+"""Noisy answers vary as shares of this many draws do."""
+ROUNDING = 1e-9
+TITLES = [
+    *("model", "automaton", "runs", "covered", "median half-width / value", "at most a quarter"),
+    "median truth",
+]
 
 Truth = Callable[[PDFA], float]
+Seeded = Callable[[int], LanguageModel]
 
 
 def exact_truth(pdfa: PDFA) -> tuple[LanguageModel, Truth]:
@@ -60,38 +50,59 @@ def sampled_truth(name: str) -> tuple[LanguageModel, Truth]:
     return model, lambda candidate: divergence(candidate, answers).mean
 
 
-MODELS: dict[str, Callable[[], tuple[LanguageModel, Truth]]] = {
-    "phone trigram": lambda: exact_truth(phone_trigram()),
-    "noisy automaton": lambda: exact_truth(with_noise(random_target(30, 4, seed=3), 0.1, 3)),
-    "automaton GRU": lambda: sampled_truth("automaton GRU"),
+def noisy_truth(pdfa: PDFA) -> tuple[Seeded, Truth]:
+    """Return models with noise in every answer, and how far automata are from the true answers."""
+    truth = exact_truth(pdfa)[1]
+    return lambda seed: NoisyAnswers(pdfa, DRAWS, seed), truth
+
+
+def steady(found: tuple[LanguageModel, Truth]) -> tuple[Seeded, Truth]:
+    """Return the same model for all seeds."""
+    model, truth = found
+    return lambda _: model, truth
+
+
+MODELS: dict[str, Callable[[], tuple[Seeded, Truth]]] = {
+    "phone trigram": lambda: steady(exact_truth(phone_trigram())),
+    "noisy automaton": lambda: steady(
+        exact_truth(with_noise(random_target(30, 4, seed=3), 0.1, 3))
+    ),
+    "automaton GRU": lambda: steady(sampled_truth("automaton GRU")),
+    "random automaton": lambda: steady(exact_truth(random_target(12, 3, seed=5))),
+    "noisy answers": lambda: noisy_truth(random_target(12, 3, seed=5)),
 }
 
 
 def covered(name: str, runs: int, symbols: int) -> None:
-    """Print how often intervals at the best size, 30 and 120 states hold the truth."""
+    """Print how often intervals at the best size and others hold the truth."""
     model, truth = MODELS[name]()
-    held: dict[str, list[tuple[bool, float]]] = {"best": [], "30": [], "120": []}
+    held: dict[str, list[tuple[bool, float, float]]] = {"best": []}
+    for size in ASKED:
+        held[str(size)] = []
     for seed in range(runs):
         words = ModelWords(LENGTH)
         budget = Budget(max_symbols=symbols)
-        frontier = distill(model, budget=budget, sampler=words, sizes=SIZES, seed=seed)
-        points = {"best": len(frontier.best), "30": 30, "120": 120}
+        frontier = distill(model(seed), budget=budget, sampler=words, sizes=SIZES, seed=seed)
+        points = {"best": len(frontier.best)} | {str(size): size for size in ASKED}
         for size, states in points.items():
             point = frontier.point(states)
-            is_held = point.low <= truth(point.pdfa) <= point.high
-            held[size].append((is_held, (point.high - point.low) / 2 / point.divergence))
+            true = truth(point.pdfa)
+            is_held = point.low <= true + ROUNDING and true - ROUNDING <= point.high
+            value = point.divergence
+            width = (point.high - point.low) / 2 / value if value > ROUNDING else np.inf
+            held[size].append((is_held, width, true))
     for size, found in held.items():
-        shares, widths = np.array(found).T
-        narrow = float((widths <= 0.25).mean())
-        print_row([name, size, runs, float(shares.mean()), float(np.median(widths)), narrow])
+        shares, widths, truths = np.array(found).T
+        figures = (float(shares.mean()), float(np.median(widths)), float((widths <= 0.25).mean()))
+        print_row([name, size, runs, *figures, float(np.median(truths))])
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.distilling.coverage")
     parser.add_argument("models", nargs="*", help=", ".join(MODELS))
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--symbols", type=int, default=20_000)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--symbols", type=int, default=2_000)
     arguments = parser.parse_args(words)
     print_header(TITLES)
     for name in arguments.models or MODELS:

@@ -50,10 +50,22 @@ def automaton_gru() -> RecurrentModel:
     return network("random-12", "gru")[1]
 
 
+def _stand_in(name: str, *arguments: str) -> LanguageModel:
+    """Return a network that is trained on real words."""
+    from benchmarks.distilling import stand_ins
+
+    model: LanguageModel = getattr(stand_ins, name)(*arguments)
+    return model
+
+
 NETWORKS: dict[str, Callable[[], LanguageModel]] = {
     "phone LSTM": phone_lstm,
     "automaton GRU": automaton_gru,
     "textgenrnn": textgenrnn,
     "phone trigram": lambda: BlackBox(phone_trigram()),
+    "HDFS LSTM": partial(_stand_in, "log_lstm", "hdfs"),
+    "OpenStack LSTM": partial(_stand_in, "log_lstm", "openstack"),
+    "Hadoop LSTM": partial(_stand_in, "log_lstm", "hadoop"),
+    "word GPT-2": partial(_stand_in, "word_gpt2"),
 }
 """The models of the benchmark."""

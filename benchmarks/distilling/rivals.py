@@ -9,9 +9,19 @@ from typing import NamedTuple
 
 from benchmarks.distilling.alergia import EPSILONS, SECONDS, alergia
 from benchmarks.distilling.answers import LONGEST, Answers
+from benchmarks.distilling.distilled import SIZES
 from benchmarks.distilling.kgrams import KGrams
 from benchmarks.distilling.measuring import divergence
-from pdfalearn import PDFA, Budget, LanguageModel, Quantization, Tolerance, learn, simplify
+from pdfalearn import (
+    PDFA,
+    Budget,
+    LanguageModel,
+    Quantization,
+    RecurrentModel,
+    Tolerance,
+    learn,
+    simplify,
+)
 from pdfalearn.errors import LearningError
 from pdfalearn.learners import ObservationTree, WLStar
 from pdfalearn.oracles import ChainOracle, KnownAnswersOracle, PACOracle, WeissOracle
@@ -30,8 +40,6 @@ TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 THRESHOLDS = (0.0, 0.01)
 PARTS = (1.0, 1 / 16)
 """At most this many prefixes have all their continuations asked, if the symbols allow it."""
-SIZES = (1, 2, 4, 8, 15, 30, 60, 120, 250, 500, 1000, 2000)
-"""The sizes at which curves are read."""
 
 
 class Candidate(NamedTuple):
@@ -142,8 +150,28 @@ def simplified(pdfa: PDFA) -> list[PDFA]:
     return [point.pdfa for point in simplify(pdfa, states=sizes)]
 
 
+def contexts(task: Task) -> Iterator[Candidate]:
+    """Yield prediction suffix trees of all sizes, with rows drawn to those of shorter contexts."""
+    from benchmarks.distilling.hidden_states import suffix_trees
+
+    for strength in SHRINKS[1:]:
+        for pdfa in suffix_trees(task.answers, SIZES, strength):
+            yield Candidate("contexts", f"drawn by {strength:g}", pdfa)
+
+
+def hidden_clusters(task: Task) -> Iterator[Candidate]:
+    """Yield automata of clusters of hidden states, where the model has any to show."""
+    from benchmarks.distilling.hidden_states import clusters
+
+    if isinstance(task.model, RecurrentModel):
+        for pdfa in clusters(task.model, task.answers, SIZES):
+            yield Candidate("clusters", f"{len(pdfa)} clusters", pdfa)
+
+
 RIVALS: dict[str, Callable[[Task], Iterator[Candidate]]] = {
     "k-grams": kgrams,
+    "contexts": contexts,
+    "clusters": hidden_clusters,
     "ALERGIA": alergias,
     "WL*": wlstars,
     "learn": learns,

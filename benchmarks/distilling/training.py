@@ -1,9 +1,12 @@
-"""Recurrent networks trained on the words of an automaton, and kept in files."""
+"""Recurrent networks trained on the words of an automaton or of a file, and kept in files."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -11,12 +14,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from benchmarks.distilling.caching import cache_folder
-from pdfalearn import PDFA, RecurrentModel
+from pdfalearn import PDFA, Alphabet, RecurrentModel
 from pdfalearn.models._networks import Layers
 from pdfalearn.models.automaton import AutomatonModel
 from pdfalearn.samplers import Words
 
 Integers = NDArray[np.int64]
+Module = TypeVar("Module", bound=nn.Module)
 
 WORDS, STEPS, BATCH, LONGEST = 20_000, 1000, 64, 40
 RATE = 0.01
@@ -65,35 +69,62 @@ def trained(
     )
     name = sha256(repr(decided).encode()).hexdigest()[:20]
     path = cache_folder() / f"{kind}-{hidden}-{name}.pt"
-    layers = _layers(pdfa, kind, hidden, seed)
+
+    def train(layers: nn.ModuleList) -> None:
+        sample = pdfa.sample(words, seed=seed, max_length=LONGEST)
+        take_steps(layers, pdfa.alphabet.encode_words(sample.words), sample.cut, steps, seed)
+
+    layers = _layers(pdfa.alphabet, kind, hidden, seed)
+    return RecurrentModel(Layers(*keep_weights(path, layers, train)), pdfa.alphabet)
+
+
+def trained_on_words(
+    words: list[tuple[str, ...]], kind: str = "lstm", hidden: int = 64, *, steps: int = STEPS
+) -> RecurrentModel:
+    """Return a network trained on recorded words, from a file if it can; as `trained`."""
+    alphabet = Alphabet(sorted({symbol for word in words for symbol in word}))
+    decided = (kind, hidden, steps, BATCH, RATE, words)
+    name = sha256(repr(decided).encode()).hexdigest()[:20]
+
+    def train(layers: nn.ModuleList) -> None:
+        uncut = np.zeros(len(words), dtype=bool)
+        take_steps(layers, alphabet.encode_words(words), uncut, steps, 0)
+
+    layers = _layers(alphabet, kind, hidden, 0)
+    path = cache_folder() / f"{kind}-{hidden}-{name}.pt"
+    return RecurrentModel(Layers(*keep_weights(path, layers, train)), alphabet)
+
+
+def keep_weights(path: Path, module: Module, train: Callable[[Module], None]) -> Module:
+    """Read a module's weights from a file, or train it and write them; return it in float64."""
     if path.exists():
-        layers.load_state_dict(torch.load(path, weights_only=True))
+        module.load_state_dict(torch.load(path, weights_only=True))
     else:
-        _train(layers, pdfa, words, steps, seed)
+        train(module)
         part = path.with_suffix(f".{os.getpid()}")
-        torch.save(layers.state_dict(), part)
+        torch.save(module.state_dict(), part)
         part.replace(path)
-    return RecurrentModel(Layers(*layers.double().eval()), pdfa.alphabet)
+    return module.double().eval()
 
 
-def _layers(pdfa: PDFA, kind: str, hidden: int, seed: int) -> nn.ModuleList:
+def _layers(alphabet: Alphabet, kind: str, hidden: int, seed: int) -> nn.ModuleList:
     torch.manual_seed(seed)
-    tokens = len(pdfa.alphabet) + 1
+    tokens = len(alphabet) + 1
     recurrent = KINDS[kind](hidden, hidden)
     return nn.ModuleList([nn.Embedding(tokens, hidden), recurrent, nn.Linear(hidden, tokens)])
 
 
-def _train(layers: nn.ModuleList, pdfa: PDFA, words: int, steps: int, seed: int) -> None:
+def take_steps(
+    layers: nn.ModuleList, batch: Words, cut: NDArray[np.bool_], steps: int, seed: int
+) -> None:
     """Take steps of Adam on next-symbol cross entropy, ever smaller ones."""
-    sample = pdfa.sample(words, seed=seed, max_length=LONGEST)
-    batch = pdfa.alphabet.encode_words(sample.words)
     random = np.random.default_rng(seed)
     optimizer = torch.optim.Adam(layers.parameters(), lr=RATE)
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     embedding, recurrent, head = layers
     for _ in range(steps):
-        chosen = random.integers(words, size=BATCH)
-        inputs, targets = padded(batch.take(chosen), sample.cut[chosen])
+        chosen = random.integers(len(batch), size=BATCH)
+        inputs, targets = padded(batch.take(chosen), cut[chosen])
         logits = head(recurrent(embedding(torch.from_numpy(inputs)))[0])
         loss = nn.functional.cross_entropy(
             logits.flatten(0, 1), torch.from_numpy(targets).flatten()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pdfalearn.analysis import probability as probability
     from pdfalearn.analysis import score as score
     from pdfalearn.budgets import Budget as Budget
+    from pdfalearn.corpora import Corpus as Corpus
     from pdfalearn.distilling import distill as distill
     from pdfalearn.distilling import refit as refit
     from pdfalearn.distilling import simplify as simplify
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from pdfalearn.results import Frontier as Frontier
     from pdfalearn.results import Result as Result
     from pdfalearn.results import Sweep as Sweep
-    from pdfalearn.samplers import Corpus as Corpus
     from pdfalearn.samplers import sample as sample
     from pdfalearn.sweeping import sweep as sweep
     from pdfalearn.viewing import draw as draw

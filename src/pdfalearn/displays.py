@@ -92,11 +92,11 @@ class LearningLine(ProgressLine):
 
 
 class DistillingLine(ProgressLine):
-    """How far distilling has come."""
+    """How far distilling has come, of a model within a budget or of recorded words."""
 
-    def __init__(self, max_symbols: int | None) -> None:
+    def __init__(self, max_symbols: int | None = None, *, is_of_words: bool = False) -> None:
         super().__init__("distilling")
-        self._max_symbols = max_symbols
+        self._max_symbols, self._is_of_words = max_symbols, is_of_words
 
     def _parts(self, seconds: float) -> Iterator[str]:
         if self._latest is not None:
@@ -105,19 +105,27 @@ class DistillingLine(ProgressLine):
 
     def _describe(self, latest: DistillingProgress) -> Iterator[str]:
         yield _PHASES[latest.phase]
+        if self._is_of_words:
+            yield count_text(latest.words, "words")
+            yield f"{latest.share:.0%} of the sizes"
+        else:
+            yield from self._describe_budget(latest)
+        if latest.states is not None:
+            yield count_text(latest.states, LABELS["states"])
+        measure = "cross_entropy" if self._is_of_words else "divergence"
+        for part in ("training", "held_out"):
+            value = getattr(latest, f"{part}_divergence")
+            if value is not None:
+                yield f"{LABELS[f'{part}_{measure}']} {value:.3g}"
+        yield from _cost(latest.cost)
+
+    def _describe_budget(self, latest: DistillingProgress) -> Iterator[str]:
         yield count_text(latest.words, LABELS["words_drawn"])
         left = 1 - latest.share
         if self._max_symbols is None:
             yield f"{left:.0%} of the budget left"
         else:
             yield f"{left * self._max_symbols:,.0f} symbols left"
-        if latest.states is not None:
-            yield count_text(latest.states, LABELS["states"])
-        for name in ("training_divergence", "held_out_divergence"):
-            value = getattr(latest, name)
-            if value is not None:
-                yield f"{LABELS[name]} {value:.3g}"
-        yield from _cost(latest.cost)
 
 
 class SweepLine(ProgressLine):

@@ -35,7 +35,7 @@ from pdfalearn.results import (
     SweepProgress,
     SweepRow,
 )
-from pdfalearn.samplers import Sampler
+from pdfalearn.samplers import Sampler, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Floats
 
@@ -65,7 +65,7 @@ def sweep(
     tolerances: Iterable[float] = (),
     oracle: OracleMaker | None = None,
     budget: Budget | None = None,
-    sampler: Sampler | None = None,
+    sampler: SamplerLike | None = None,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
     progress: Wanted[SweepProgress] = None,
@@ -93,7 +93,7 @@ def sweep(
         words to measure divergence on, and each run may spend an equal share of what is left. The
         other bounds hold for every run. If not given, there is no bound for a PDFA, and for other
         models it is 100,000 words.
-    sampler : Sampler, optional
+    sampler : Sampler or Corpus, optional
         What draws the words that divergence is measured on; `ModelWords` if not given. For a PDFA
         none are drawn, as its divergence is computed.
     store : path, optional
@@ -268,7 +268,7 @@ class _Run:
         self._distances: list[_Distance] = []
         self.rows: list[SweepRow] = []
 
-    def measure_by(self, sampler: Sampler | None, seed: int) -> None:
+    def measure_by(self, sampler: SamplerLike | None, seed: int) -> None:
         """Choose how automata are measured: exactly, or on words that are drawn now."""
         if isinstance(self._model, PDFA):
             self._measure = _measure_exactly(self._model)

@@ -26,6 +26,8 @@ LABELS = {
     "equivalence_seconds": "seconds for equivalence",
     "training_divergence": "training divergence",
     "held_out_divergence": "held-out divergence",
+    "training_cross_entropy": "training cross-entropy",
+    "held_out_cross_entropy": "held-out cross-entropy",
 }
 
 _REPR = reprlib.Repr()

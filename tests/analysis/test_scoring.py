@@ -59,6 +59,42 @@ def test_surprises_add_up(pdfa: PDFA, word: str) -> None:
     assert -values.sum() == pytest.approx(exactly(pdfa).log_probability(word), rel=1e-12, abs=1e-12)
 
 
+@examples(80)
+@given(
+    pdfa=automata(),
+    words=st.lists(st.tuples(st.text("abxy", max_size=6), st.booleans()), min_size=1, max_size=20),
+    other=st.sampled_from([0.0, 1e-6, 0.25]),
+)
+def test_unknown_events_and_cut_words_are_as_in_slow_python(
+    tmp_path_factory: pytest.TempPathFactory,
+    pdfa: PDFA,
+    words: list[tuple[str, bool]],
+    other: float,
+) -> None:
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("".join(f"{word} (cut)\n" if cut else f"{word}\n" for word, cut in words))
+    rows, total, impossible = exactly(pdfa).probabilities, 0.0, 0
+    for word, cut in words:
+        state, chances = pdfa.initial, []
+        for symbol in word:
+            code = "ab".find(symbol)
+            chances.append(rows[state, code + 1] if code >= 0 else other)
+            if chances[-1] == 0:
+                break
+            state = pdfa.transitions[state, code] if code >= 0 else state
+        else:
+            chances += [] if cut else [rows[state, 0]]
+        impossible += 0.0 in chances
+        total += 0.0 if 0.0 in chances else float(np.log(chances).sum())
+    result = score(pdfa, path, other=other)
+    assert (result.words, result.impossible) == (len(words), impossible)
+    assert result.log_probability == pytest.approx(total, rel=1e-9, abs=1e-9)
+    text = "".join(word for word, _ in words)
+    assert dict(result.unknown_events) == {x: text.count(x) for x in "xy" if x in text}
+    assert result.unknown == text.count("x") + text.count("y")
+    assert (result.cut, result.other) == (sum(cut for _, cut in words), other)
+
+
 def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pdfa = random_pdfa(30, 2, seed=1)
     words = pdfa.sample(1000, seed=2).words
@@ -66,19 +102,17 @@ def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path.write_text("".join("".join(map(str, word)) + "\n" for word in words))
     whole = score(pdfa, words)
     monkeypatch.setattr("pdfalearn.analysis.scoring._BATCH", 7)
-    result = score(pdfa, path)
-    assert result.log_probability == pytest.approx(whole.log_probability, rel=1e-12)
-    assert (result.words, result.symbols) == (whole.words, whole.symbols)
+    monkeypatch.setattr("pdfalearn.corpora.sources._BLOCK", 70)
+    for source in (path, iter(words)):
+        result = score(pdfa, source)
+        assert result.log_probability == pytest.approx(whole.log_probability, rel=1e-12)
+        assert (result.words, result.symbols) == (whole.words, whole.symbols)
+        assert result.first_impossible == whole.first_impossible
 
 
 def test_bad_lines_are_named(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
-    path.write_text("01\n0x1\n")
-    with pytest.raises(FileFormatError, match=r"words.txt, line 2: symbol 'x' is not in"):
-        score(random_pdfa(3, 2, seed=1), path)
-    with pytest.raises(InputError, match=r"symbol 'x' is not in the alphabet .* \(position 1"):
-        score(random_pdfa(3, 2, seed=1), ["00", "0x"])
-    with pytest.raises(InputError, match="a batch is a list of words, not 7"):
+    with pytest.raises(InputError, match="a corpus is a path, words or a frame, not 7"):
         score(random_pdfa(3, 2, seed=1), 7)  # type: ignore[arg-type]
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(FileFormatError, match="not a text in UTF-8"):
@@ -131,6 +165,9 @@ def test_a_monitor_tells_its_own_words_from_others() -> None:
 def test_a_monitor_refuses_what_it_does_not_know() -> None:
     with pytest.raises(InputError, match="symbol 'x' is not in the alphabet"):
         Monitor(random_pdfa(3, 2, seed=1)).observe("x")
+    monitor = Monitor(random_pdfa(3, 2, seed=1), other=0.25)
+    assert monitor.observe("x") == monitor.surprisal == pytest.approx(np.log(4))
+    assert (monitor.state, monitor.observed) == (0, 1)
     deterministic = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.0, 1.0]])
     monitor = Monitor(deterministic)
     assert (monitor.observe("a"), monitor.deviation) == (0.0, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.distilling import __main__ as distilling
-from benchmarks.distilling import networks, rivals
+from benchmarks.distilling import networks, rivals, timing
 from benchmarks.distilling.alergia import merged
 from benchmarks.distilling.answers import Answers, asked
 from benchmarks.distilling.black_boxes import BlackBox, NoisyAutomaton, random_target, with_noise
@@ -243,3 +243,12 @@ def test_an_unknown_network_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         distilling.main(["none"])
     assert "there is no network 'none'; there are phone LSTM" in capsys.readouterr().err
+
+
+def test_time_is_told_from_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(timing.CASES, "small", timing.Case(lambda: BlackBox(TARGET), 500, [1, 4]))
+    cells = timing.measured("small")
+    assert cells[:5] == ["small", 2, 500, 2, 4]
+    total, model, beside = np.array(cells[5:8], dtype=float)
+    assert 0 < model < total
+    assert total == pytest.approx(model + beside)

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import edition_jobs, editions, questions
 from benchmarks.checkouts import call, find
 from pdfalearn import Quantization, learn
-from pdfalearn.datasets import random_pdfa
+from pdfalearn.datasets import chain, random_pdfa
 from tests.models.networks import needed_torch
 
 ROOT = Path(__file__).parents[2]
@@ -64,12 +64,22 @@ def test_keywords_are_passed_by_the_name_that_they_have() -> None:
     def newer(model: object, *, cost: int = 0) -> tuple[object, int]:
         return model, cost
 
+    def oldest(model: object, *, by: str) -> tuple[object, str]:
+        return model, by
+
     assert call(older, 1, cost=2, fingerprint="a") == (1, 2, "a")
     assert call(newer, 1, price=2, identity="a") == (1, 2)
+    assert call(oldest, 1, equivalence="a") == (1, "a")
+    with pytest.raises(TypeError, match="equivalence"):
+        call(newer, 1, equivalence="a")
     with pytest.raises(TypeError, match="unknown"):
         call(newer, 1, unknown=2)
     with pytest.raises(LookupError, match="unlearn"):
         find("unlearn")
+
+
+def test_what_a_room_imports_is_not_found_in_it() -> None:
+    assert find("chain") is chain
 
 
 def test_turns_alternate_and_failures_leave() -> None:

@@ -141,7 +141,9 @@ def test_scores(folder: Path) -> None:
     assert "surprise" in run("score", "a.json", "words.txt", "--line", 2).stdout
     assert "has no line 9" in error_of("score", "a.json", "words.txt", "--line", 9)
     (folder / "words.txt").write_text("0\n2\n")
-    assert "words.txt, line 2: symbol '2'" in error_of("score", "a.json", "words.txt")
+    assert run_json("score", "a.json", "words.txt")["unknown_events"] == [["2", 1]]
+    told = run("score", "a.json", "words.txt", "--other", 0.5).stdout
+    assert "events unknown to the automaton: 1: 2 (1)" in told
 
 
 def test_conditions() -> None:

@@ -95,13 +95,11 @@ def test_tables(folder: Path) -> None:
         (["--kappa", "3", "--tolerance", "0.1"], "only one of"),
         (["--words", "3", "--all-words"], "only one of --words"),
         (["--corpus", "nope.txt"], "nope.txt"),
-        (["--corpus", "bad.txt"], "bad.txt, line 3: symbol 'x'"),
-        (["--corpus", "binary.txt"], "binary.txt: not a text"),
+        (["--corpus", "binary.txt"], "binary.txt, line 1: byte 1 of the line is not a text"),
         (["--corpus", "empty.txt"], "there are no words"),
     ],
 )
 def test_bad_options(options: list[str], culprit: str, folder: Path) -> None:
-    (folder / "bad.txt").write_text("01\n\n0x\n")
     (folder / "binary.txt").write_bytes(b"\xff\xfe")
     (folder / "empty.txt").write_text("")
     assert culprit in error_of("evaluate", "a.json", "b.json", *options)

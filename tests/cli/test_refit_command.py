@@ -51,6 +51,25 @@ def test_to_words(folder: Path) -> None:
     assert load(folder / "out.npz") == refit(FLAT, WORDS)
 
 
+def test_to_logs_of_other_formats(folder: Path) -> None:
+    rows = [f"{case},{symbol}" for case, word in enumerate(WORDS) for symbol in word]
+    for name, part in (("one.csv", rows[:300]), ("two.csv", rows[300:])):
+        (folder / name).write_text("\n".join(["session,page", *part, "lost", "7777,x"]))
+    options = ("--case", "session", "--event", "page", "--skip-bad", "--processes", 2)
+    result = run_json("refit", "flat.json", "--corpus", "*.csv", *options, "-o", "out.json")
+    assert (result["unknown_events"], result["cut"], result["left_out"]) == ([["x", 2]], 2, 2)
+    corpus = Corpus("*.csv", case="session", event="page", skip_bad=True)
+    assert load(folder / "out.json") == refit(FLAT, corpus)
+    told = run("refit", "flat.json", "--corpus", "*.csv", *options, "-o", "out.json").stdout
+    assert "cut, so that no end is counted: 2 words" in told
+    assert "events unknown to the automaton: 2: x (2)" in told
+    assert "left out, as it could not be read: 2" in told
+    scored = run_json("score", "flat.json", "one.csv", "two.csv", *options, "--other", 0.5)
+    assert (scored["unknown"], scored["left_out"], scored["other"]) == (2, 2, 0.5)
+    message = error_of("score", "flat.json", "one.csv", "--case", "session")
+    assert "there is no column 'concept:name'; the columns are 'session', 'page'" in message
+
+
 def test_options_reach_the_function(folder: Path) -> None:
     options = ("--symbols", 300, "--max-length", 6, "--seed", 2, "--transitions")
     run("refit", "flat.json", "target.json", *options, "-o", "out.json")
@@ -67,9 +86,8 @@ def test_options_reach_the_function(folder: Path) -> None:
     ("arguments", "culprit"),
     [
         ([], "Give a SOURCE to ask, or --corpus FILE with words"),
-        (["--corpus", "bad.txt"], "bad.txt, line 3: symbol 'x' is not in the alphabet"),
         (["target.json", "--corpus", "bad.txt"], "bad.txt, line 3: symbol 'x' is not in the"),
-        (["--corpus", "empty.txt"], "there are no words to fit the automaton to"),
+        (["--corpus", "empty.txt"], "there are no words of the corpus empty.txt"),
         (["--corpus", "words.txt", "--symbols", "100"], "--symbols needs a SOURCE to ask"),
         (["--corpus", "words.txt", "--seed", "0"], "--seed needs a SOURCE to ask"),
         (["--corpus", "words.txt", "--top-k", "2"], "--top-k needs a SOURCE to ask"),

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pdfalearn import PDFA, load, save
-from pdfalearn.io.word_files import WordLines
+from pdfalearn import PDFA, Corpus, load, save
 from tests.cli.program import error_of, run, run_json
 
 
@@ -73,7 +72,7 @@ def test_words_can_be_used_by_other_commands(
     pdfa = load(path)
     drawn, cut = pdfa.sample(60, seed=0, max_length=max_length)
     assert () in drawn
-    assert pdfa.alphabet.decode_words(WordLines.read(words).encoded(pdfa.alphabet)) == drawn
+    assert pdfa.alphabet.decode_words(Corpus(words).encode(pdfa.alphabet)) == drawn
     found = run_json("evaluate", path, path, "--corpus", words)
     assert found["words"] == 60
     assert found["cut_words"] == cut.sum()

@@ -75,8 +75,8 @@ def test_it_can_be_read_only_once(command: list[str], words: str) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("01\n0x\n", "the standard input, line 2: symbol 'x' is not in the alphabet"),
-        (b"\xff\n", "the standard input: not a text in UTF-8"),
+        ("", "there are no words of the corpus the standard input"),
+        (b"\xff\n", "the standard input, line 1: byte 1 of the line is not a text in UTF-8"),
     ],
 )
 def test_bad_words_are_named(given: str | bytes, message: str, words: str) -> None:

@@ -12,7 +12,7 @@ from pdfalearn.learners import ObservationTree
 from pdfalearn.samplers import Words
 
 HELD_OUT = 4
-"""One word in this many is held out."""
+"""One word in this many is held out as long as there are few."""
 
 
 class Listed:

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 
 from benchmarks.distilling.black_boxes import BlackBox
 from benchmarks.distilling.truth import same_structure
@@ -36,14 +37,20 @@ def distributions_after(pdfa: PDFA, words: list[tuple[int, ...]]) -> list[np.nda
 def is_sound(frontier: Frontier) -> bool:
     """Whether the frontier is in order, and all its automata are complete where words go."""
     sizes = [point.states for point in frontier]
-    losses = [point.training_divergence for point in frontier]
     automata = [point.pdfa for point in frontier]
     return (
         sizes == sorted(set(sizes)) == [len(pdfa) for pdfa in automata]
-        and losses == sorted(losses, reverse=True)
+        and all(is_better(frontier, place) for place in range(1, len(frontier)))
         and all(point.low <= point.divergence <= point.high for point in frontier)
         and all((pdfa.transitions[pdfa.probabilities[:, 1:] > 0] >= 0).all() for pdfa in automata)
     )
+
+
+def is_better(frontier: Frontier, place: int) -> bool:
+    """Whether a point is better than all smaller ones, in training or on the held-out words."""
+    losses = frontier.kept_losses.sum(axis=1) + 20 * frontier.kept_infinite.sum(axis=1)
+    training = [point.training_divergence for point in frontier]
+    return bool(losses[place] < losses[:place].min() or training[place] < min(training[:place]))
 
 
 @pytest.mark.slow
@@ -90,8 +97,10 @@ def test_nothing_is_learnt_from_words_that_are_held_out(where: str) -> None:
     (point,) = frontier
     is_learnt = where == "training"
     assert (point.training_divergence > 1e-6) is is_learnt
-    assert bool(point.pdfa.probabilities[0, 2] > 0) is is_learnt
     assert (point.infinite_share > 0) is not is_learnt
+    # When all is measured, the rows get all answers.
+    assert point.pdfa.probabilities[0, 2] > 0
+    assert "refitted on all answers" in str(frontier.certificate)
 
 
 def test_what_is_counted_in_the_certificate() -> None:
@@ -108,6 +117,25 @@ def test_what_is_counted_in_the_certificate() -> None:
     assert details["training_positions"] == len(prefixes(drawn)) - len(prefixes(held))
     assert details["words"] == "words of a list"
     assert details["words_cut"] == 0
+
+
+def test_figures_on_prefixes_that_nothing_was_learnt_from() -> None:
+    target = random_pdfa(5, 2, seed=4)
+    sampler = Listed(target.sample(5000, seed=1, max_length=10).words)
+    budget = Budget(max_symbols=150)
+    frontier = distill(BlackBox(target), budget=budget, sampler=sampler, sizes=[1], audit=0)
+    (point,), details = frontier.points, frontier.certificate.details
+    count = int(str(details["words_drawn"]))
+    held = sampler.drawn[HELD_OUT - 1 : count : HELD_OUT]
+    learnt = {*prefixes([word for n, word in enumerate(sampler.drawn[:count]) if n % 4 != 3])}
+    unseen = [prefix for prefix in prefixes(held) if prefix not in learnt]
+    assert 0 < int(str(details["unseen_positions"])) == len(unseen) < len(prefixes(held))
+    row = np.mean(distributions_after(target, prefixes(sampler.training[: count - len(held)])), 0)
+    answers = distributions_after(target, unseen)
+    expected = np.mean([rel_entr(answer, row).sum() for answer in answers])
+    # Answers to questions are in the row too, with little weight.
+    assert point.unseen_divergence == pytest.approx(expected, rel=0.05)
+    assert details["unseen_divergence"] == point.unseen_divergence != point.divergence
 
 
 def test_the_point_of_one_state_is_the_mean_of_the_answers() -> None:

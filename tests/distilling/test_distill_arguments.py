@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import Alphabet, Budget, Corpus, Frontier, FunctionModel, distill
 from pdfalearn.datasets import figure_3
-from pdfalearn.distilling.models import check_sizes
+from pdfalearn.distilling.loop import check_sizes
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.samplers import UniformWords
 
@@ -58,7 +58,7 @@ def test_bad_arguments(options: dict[str, object], complaint: str) -> None:
 
 def test_what_is_not_a_model() -> None:
     with pytest.raises(InputError, match="neither a PDFA nor a LanguageModel"):
-        distill("network", budget=SMALL)  # type: ignore[arg-type]
+        distill(3, budget=SMALL)  # type: ignore[arg-type]
 
 
 def test_a_corpus_file_with_unknown_symbols(tmp_path: Path) -> None:

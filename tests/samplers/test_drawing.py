@@ -13,7 +13,14 @@ from pdfalearn.datasets import figure_3, random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.samplers import HypothesisWords, Mixture, ModelWords, Sampler, UniformWords
+from pdfalearn.samplers import (
+    HypothesisWords,
+    Mixture,
+    ModelWords,
+    SamplerLike,
+    UniformWords,
+    as_sampler,
+)
 from tests.models.watched import COSTS, WatchedModel
 from tests.strategies import all_words
 
@@ -40,9 +47,9 @@ def tree(model: PDFA = ENDING) -> ObservationTree:
 
 
 def drawn(
-    sampler: Sampler, hypothesis: PDFA = ENDING, model: PDFA = ENDING, count: int = COUNT
+    sampler: SamplerLike, hypothesis: PDFA = ENDING, model: PDFA = ENDING, count: int = COUNT
 ) -> list[tuple[object, ...]]:
-    words = sampler.draw(count, hypothesis, tree(model), np.random.default_rng(5))
+    words = as_sampler(sampler).draw(count, hypothesis, tree(model), np.random.default_rng(5))
     assert words.symbols.dtype == np.int32
     assert len(words) == count
     return list(hypothesis.alphabet.decode_words(words))
@@ -55,11 +62,11 @@ def assert_share(found: int, expected: float, count: int = COUNT) -> None:
 
 
 @pytest.mark.parametrize("sampler", EVERY.values(), ids=EVERY)
-def test_the_same_seed_gives_the_same_words(sampler: Sampler) -> None:
+def test_the_same_seed_gives_the_same_words(sampler: SamplerLike) -> None:
     assert drawn(sampler, count=500) == drawn(sampler, count=500)
     assert drawn(sampler, count=0) == []
     random, observations = np.random.default_rng(5), tree()
-    first, second = (sampler.draw(500, ENDING, observations, random) for _ in range(2))
+    first, second = (as_sampler(sampler).draw(500, ENDING, observations, random) for _ in range(2))
     assert first.symbols.tolist() != second.symbols.tolist()
 
 
@@ -120,7 +127,7 @@ def test_words_of_a_corpus_are_as_likely_as_they_are_many() -> None:
 
 
 def test_mixtures_mix_and_shuffle() -> None:
-    parts: list[tuple[Sampler, float]] = [(Corpus(["a"]), 1), (Corpus(["bb", "bbb"]), 3.0)]
+    parts: list[tuple[SamplerLike, float]] = [(Corpus(["a"]), 1), (Corpus(["bb", "bbb"]), 3.0)]
     words = drawn(Mixture(parts))
     for half in (words[: COUNT // 2], words[COUNT // 2 :]):
         counts = Counter(half)
@@ -142,8 +149,8 @@ def test_mixtures_mix_and_shuffle() -> None:
         (Mixture([(Corpus(["a"]), 1), (UniformWords(1), 1)]), []),
     ],
 )
-def test_symbols_out_of_reach_are_known(sampler: Sampler, expected: list[str]) -> None:
-    assert sampler.unreachable_symbols(Alphabet("abc")) == expected
+def test_symbols_out_of_reach_are_known(sampler: SamplerLike, expected: list[str]) -> None:
+    assert as_sampler(sampler).unreachable_symbols(Alphabet("abc")) == expected
 
 
 @pytest.mark.parametrize("sampler", [UniformWords, ModelWords, HypothesisWords])
@@ -174,7 +181,9 @@ def test_bad_stop_probabilities_are_refused(stop: float) -> None:
         (UniformWords(3), "not pairs"),
     ],
 )
-def test_bad_mixtures_are_refused(parts: Iterable[tuple[Sampler, float]], complaint: str) -> None:
+def test_bad_mixtures_are_refused(
+    parts: Iterable[tuple[SamplerLike, float]], complaint: str
+) -> None:
     with pytest.raises(InputError, match=complaint):
         Mixture(parts)
 

@@ -33,5 +33,8 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.word_distances import distances as distances
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

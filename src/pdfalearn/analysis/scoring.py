@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import exp, inf, nan, sqrt
+from math import exp, inf, log, nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
-from pdfalearn.alphabet import Alphabet, Symbol, Word
+from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.chains import Side, minus_logs, normalise_rows
-from pdfalearn.io import encode_lines
+from pdfalearn.checks import check_number
+from pdfalearn.corpora import (
+    Corpus,
+    CorpusLike,
+    Others,
+    RecordedWords,
+    Scheduler,
+    as_corpus,
+    map_parts,
+)
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import Words, visited_states
 
-# At most this many words are run through the automaton at once.
+# At most this many words of an iterator are kept at once.
 _BATCH = 2**12
-# The impossible step is kept for at most this many words.
+# The impossible step is kept for at most this many words, and the unknown event for as many.
 _SHOWN = 100
+_SHOWN_EVENTS = 10
+# The probability of an unknown event if nobody gives another.
+OTHER = 1e-6
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,19 @@ class Score:
     log_probability: float
     """The sum over the possible words."""
     positions: int
-    """The symbols of the possible words, terminals counted."""
+    """The symbols of the possible words, terminals counted; a word that was cut has none."""
     first_impossible: tuple[ImpossibleWord, ...]
     """The first hundred of the impossible words."""
+    unknown: int = 0
+    """How many events the automaton does not have, each with the probability ``other``."""
+    unknown_events: tuple[tuple[Symbol, int], ...] = ()
+    """The commonest ten of them, with how often they occur."""
+    other: float = OTHER
+    """The probability of an unknown event."""
+    cut: int = 0
+    """How many words were marked as cut, so that their end does not count."""
+    left_out: int = 0
+    """How many lines, cases or events could not be read."""
 
     @property
     def perplexity(self) -> float:
@@ -80,22 +100,35 @@ class Score:
         return -self.log_probability / possible if possible else nan
 
 
-def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
+def score(
+    pdfa: PDFA,
+    words: CorpusLike,
+    *,
+    other: float = OTHER,
+    processes: int = 1,
+    scheduler: Scheduler | None = None,
+) -> Score:
     """Score a corpus of any size; words are read and forgotten, a batch at a time.
 
     Parameters
     ----------
     pdfa : PDFA
         The automaton. Its rows are divided by their sums.
-    words : str, os.PathLike, or iterable of words
-        A file with one word a line, as ``pdfalearn sample`` prints them, or the words themselves,
-        which may come from a generator.
+    words : Corpus, or what it is made of
+        A corpus, the name of a file, or the words themselves, which may come from a generator.
+    other : float
+        The probability of an event that the automaton does not have. The automaton stays where it
+        is, and the probabilities of other events stay what they are; with 0, the word is
+        impossible.
+    processes : int
+        How many processes read the corpus, by its files and by parts of plain files.
+    scheduler : str or distributed.Client, optional
+        Read the corpus in the workers of a Dask cluster instead.
 
     Raises
     ------
-    InputError
-        If a word has a symbol that the automaton has not; of a file, `FileFormatError` with the
-        line and the symbol.
+    FileFormatError
+        If a file cannot be read, with the line.
 
     Examples
     --------
@@ -105,31 +138,123 @@ def score(pdfa: PDFA, words: str | os.PathLike[str] | Iterable[Word]) -> Score:
     (3, 1, '$')
     >>> round(result.log_probability, 6), round(result.perplexity, 6)
     (-2.079442, 1.515717)
+    >>> score(figure_1(), ["ab", "a"], other=0.01).unknown_events
+    (('b', 1),)
     """
     pdfa = check_pdfa(pdfa, "pdfa")
-    costs, names = minus_logs(Side(pdfa).rows), (pdfa.terminal, *pdfa.alphabet.symbols)
-    count = symbols = impossible = positions = 0
-    surprisal = 0.0
-    shown: list[ImpossibleWord] = []
-    for batch in _batches(words, pdfa.alphabet):
-        if not len(batch):
-            continue
-        values, columns = _surprisals(pdfa, costs, batch)
+    other = check_number(other, "other", 0, 1)
+    scoring = _Scoring(pdfa, other)
+    if isinstance(words, Iterator):
+        tally = _Tally()
+        while batch := list(islice(words, _BATCH)):
+            tally.add(scoring(Corpus(batch)))
+    else:
+        tally, *rest = map_parts(scoring, as_corpus(words), processes, scheduler)
+        for part in rest:
+            tally.add(part)
+    return tally.make_score(other)
+
+
+@dataclass
+class _Tally:
+    """What was found in words so far."""
+
+    words: int = 0
+    symbols: int = 0
+    impossible: int = 0
+    surprisal: float = 0.0
+    positions: int = 0
+    cut: int = 0
+    left_out: int = 0
+    shown: tuple[ImpossibleWord, ...] = ()
+    others: Others = field(default_factory=Others)
+
+    def add(self, part: _Tally) -> None:
+        """Add what was found in the words that follow."""
+        later = [replace(one, number=one.number + self.words) for one in part.shown]
+        self.shown = (*self.shown, *later)[:_SHOWN]
+        for name in ("words", "symbols", "impossible", "surprisal", "positions", "cut", "left_out"):
+            setattr(self, name, getattr(self, name) + getattr(part, name))
+        self.others.join(part.others)
+
+    def make_score(self, other: float) -> Score:
+        """Return what was found."""
+        return Score(
+            self.words,
+            self.symbols,
+            self.impossible,
+            0.0 - self.surprisal,
+            self.positions,
+            self.shown,
+            self.others.total,
+            tuple(self.others.counts.most_common(_SHOWN_EVENTS)),
+            other,
+            self.cut,
+            self.left_out,
+        )
+
+
+class _Scoring:
+    """Scores the words of a part of a corpus."""
+
+    def __init__(self, pdfa: PDFA, other: float) -> None:
+        self.pdfa, self.other = pdfa, other
+
+    def __call__(self, corpus: Corpus) -> _Tally:
+        """Return what is found in all words of the part."""
+        pdfa, tally = self.pdfa, _Tally()
+        steps = _Steps(pdfa, self.other)
+        for part in corpus.read(pdfa.alphabet, tally.others):
+            if len(part.words):
+                steps.note(part, tally)
+        tally.left_out = corpus.left_out
+        return tally
+
+
+class _Steps:
+    """The surprise of every step of an automaton, and of unknown events."""
+
+    def __init__(self, pdfa: PDFA, other: float) -> None:
+        self._initial = pdfa.initial
+        self.names = (pdfa.terminal, *pdfa.alphabet.symbols, "(unknown)")
+        # A last column stands for unknown events, after which the state is the same.
+        stay = np.append(np.arange(len(pdfa), dtype=np.int32), np.int32(-1))
+        self._table = np.column_stack((pdfa.table, stay))
+        costs = minus_logs(Side(pdfa).rows)
+        self._costs = np.column_stack((costs, np.full(len(costs), minus_logs(np.array(other)))))
+
+    def surprisals(self, words: Words) -> tuple[Floats, Codes]:
+        """Return the surprise of every symbol and end of words, and the columns they are in."""
+        columns = words.next_columns()
+        states = visited_states(self._table, self._initial, words)
+        places = states * np.int64(self._costs.shape[1]) + columns
+        return self._costs.reshape(-1)[places], columns
+
+    def note(self, part: RecordedWords, tally: _Tally) -> None:
+        """Add what is found in some words."""
+        words, is_cut = part
+        values, columns = self.surprisals(words)
+        values[words.ends[is_cut]] = 0.0
         # Every word has a value more than symbols: that of its end.
-        begins = batch.offsets[:-1] + np.arange(len(batch))
+        begins = words.offsets[:-1] + np.arange(len(words))
         sums = np.add.reduceat(values, begins)
         possible = np.isfinite(sums)
-        for place in np.flatnonzero(~possible)[: _SHOWN - len(shown)].tolist():
-            begin, length = int(begins[place]), int(batch.lengths[place])
+        found = []
+        for place in np.flatnonzero(~possible)[:_SHOWN].tolist():
+            begin, length = int(begins[place]), int(words.lengths[place])
             position = int(np.isinf(values[begin : begin + length + 1]).argmax())
-            symbol = names[columns[begin + position]]
-            shown.append(ImpossibleWord(count + place + 1, position, symbol))
-        impossible += int((~possible).sum())
-        surprisal += float(sums[possible].sum())
-        positions += int(batch.lengths[possible].sum() + possible.sum())
-        count += len(batch)
-        symbols += len(batch.symbols)
-    return Score(count, symbols, impossible, 0.0 - surprisal, positions, tuple(shown))
+            found.append(ImpossibleWord(place + 1, position, self.names[columns[begin + position]]))
+        tally.add(
+            _Tally(
+                words=len(words),
+                symbols=len(words.symbols),
+                impossible=int((~possible).sum()),
+                surprisal=float(sums[possible].sum()),
+                positions=int(words.lengths[possible].sum() + (possible & ~is_cut).sum()),
+                cut=int(is_cut.sum()),
+                shown=tuple(found),
+            )
+        )
 
 
 def surprisals(pdfa: PDFA, word: Word) -> Floats:
@@ -144,25 +269,29 @@ def surprisals(pdfa: PDFA, word: Word) -> Floats:
     [0.0, 0.693, 0.693]
     """
     pdfa = check_pdfa(pdfa, "pdfa")
-    values, _ = _surprisals(pdfa, minus_logs(Side(pdfa).rows), pdfa.alphabet.encode_words([word]))
+    words = pdfa.alphabet.encode_words([word])
+    values, _ = _Steps(pdfa, OTHER).surprisals(words)
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
 
 
-def _surprisals(pdfa: PDFA, costs: Floats, words: Words) -> tuple[Floats, NDArray[np.int32]]:
-    """Return the surprise of every symbol and end of many words, and the columns they are in."""
-    columns = words.next_columns()
-    return costs[visited_states(pdfa.table, pdfa.initial, words), columns], columns
+def surprisals_of(
+    pdfa: PDFA, corpus: Corpus, place: int, *, other: float = OTHER
+) -> tuple[list[Symbol], list[float]] | None:
+    """Return the symbols of a word of a corpus, with its end, and their surprises.
 
-
-def _batches(words: str | os.PathLike[str] | Iterable[Word], alphabet: Alphabet) -> Iterator[Words]:
-    if isinstance(words, str | os.PathLike):
-        yield from encode_lines(words, alphabet, _BATCH)
-        return
-    alphabet.check_batch(words)
-    rest = iter(words)
-    while batch := list(islice(rest, _BATCH)):
-        yield alphabet.encode_words(batch)
+    None if there is no such word; a word that was cut has no end.
+    """
+    steps = _Steps(pdfa, other)
+    for words, is_cut in corpus.read(pdfa.alphabet, Others()):
+        if place < len(words):
+            values, columns = steps.surprisals(words.part(place, place + 1))
+            impossible = np.cumsum(np.isinf(values)) > 0
+            count = len(values) - int(is_cut[place])
+            symbols = [steps.names[column] for column in columns[:count].tolist()]
+            return symbols, np.where(impossible, np.inf, values)[:count].tolist()
+        place -= len(words)
+    return None
 
 
 class Monitor:
@@ -172,6 +301,9 @@ class Monitor:
     ----------
     pdfa : PDFA
         What is usual. Its rows are divided by their sums.
+    other : float, optional
+        The probability of a symbol that the automaton does not have, after which the state is the
+        same; if not given, such a symbol is refused.
 
     Notes
     -----
@@ -192,8 +324,11 @@ class Monitor:
     0.6931471805599453
     """
 
-    def __init__(self, pdfa: PDFA) -> None:
+    def __init__(self, pdfa: PDFA, *, other: float | None = None) -> None:
         self._pdfa = check_pdfa(pdfa, "pdfa")
+        self._other: float | None = None
+        if other is not None:
+            self._other = -log(check_number(other, "other", 0, 1, is_open=True))
         rows = normalise_rows(pdfa.probabilities)
         self._costs = minus_logs(rows)
         self._means = entr(rows).sum(axis=1)
@@ -234,9 +369,13 @@ class Monitor:
         Raises
         ------
         InputError
-            If the automaton has no such symbol.
+            If the automaton has no such symbol, and no ``other`` was given.
         """
         pdfa = self._pdfa
+        if self._other is not None and symbol != pdfa.terminal and symbol not in pdfa.alphabet:
+            self.observed += 1
+            self.surprisal += self._other
+            return inf if self.state is None else self._other
         column = 0 if symbol == pdfa.terminal else pdfa.alphabet.index(symbol) + 1
         self.observed += 1
         if self.state is None:

@@ -13,15 +13,15 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._words import read_corpus
+from pdfalearn.cli._words import parse_alphabet, read_corpus
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Budget, LanguageModel
+    from pdfalearn import PDFA, Budget, Corpus, LanguageModel
     from pdfalearn.displays import ProgressLine
     from pdfalearn.equivalence import Relation
     from pdfalearn.oracles import EquivalenceOracle
-    from pdfalearn.samplers import Sampler
+    from pdfalearn.samplers import SamplerLike
 
     Model = PDFA | LanguageModel
 
@@ -85,14 +85,21 @@ class Chosen(SimpleNamespace):
         bounds = self.collect_given(options.SPENDING) or {"symbols": options.DEFAULT_SYMBOLS}
         return pdfalearn.Budget(**{f"max_{name}": bound for name, bound in bounds.items()})
 
-    def make_sampler(self) -> Sampler | None:
+    def make_corpus(self, given: str | Path | tuple[str, ...]) -> Corpus:
+        """Make the corpus of files, or of the standard input, as the options say."""
+        settings = self.collect_given(options.CORPUS)
+        if self.alphabet is not None:
+            settings["alphabet"] = parse_alphabet(self.alphabet)
+        return read_corpus(given, **settings)
+
+    def make_sampler(self) -> SamplerLike | None:
         """Make what draws words by --max-length or --corpus; None for the default."""
         if self.corpus is None:
             length = self.cut_length
             return None if length is None else pdfalearn.samplers.ModelWords(length)
         if self.cut_length is not None:
             raise click.UsageError("--max-length is for words of the model, not for --corpus.")
-        return read_corpus(self.corpus)
+        return self.make_corpus(self.corpus)
 
     def make_oracles(self, model: Model) -> Callable[[Relation], EquivalenceOracle]:
         """Return a function that makes the oracle of a relation; files are read once for all."""
@@ -121,7 +128,7 @@ class Chosen(SimpleNamespace):
             make = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
         return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make())
 
-    def _make_test_sampler(self, model: Model, length: int) -> Sampler:
+    def _make_test_sampler(self, model: Model, length: int) -> SamplerLike:
         """Mix the samplers; without any, the one that the default oracle has."""
         samplers = pdfalearn.samplers
         kinds: dict[str, Callable[[int], Any]] = {
@@ -168,11 +175,15 @@ def read_automaton(name: str) -> PDFA:
     from pdfalearn.cli._models import is_llm, is_program, look_into, model_of
 
     is_asked = is_llm(name) or is_program(name)
-    pdfa = None if is_asked else look_into(model_of(name, Chosen()))
+    model = None if is_asked else model_of(name, Chosen())
+    pdfa = None if model is None else look_into(model)
     if pdfa is None:
+        what, needed = "a model that can only be asked", "an automaton"
+        if isinstance(model, pdfalearn.models.PFA):
+            what, needed = "an automaton that is not deterministic", "a deterministic one"
         raise InputError(
-            f"{name} is a model that can only be asked, and here an automaton is needed: learn one "
-            "with 'pdfalearn learn', or compare by words with 'pdfalearn evaluate'"
+            f"{name} is {what}, and here {needed} is needed: learn one with 'pdfalearn learn', "
+            "distill one with 'pdfalearn distill', or compare by words with 'pdfalearn evaluate'"
         )
     return pdfa
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
-from pdfalearn.cli._options import OF_COPIES, OF_LLMS
+from pdfalearn.cli._options import CORPUS, OF_COPIES, OF_LLMS
 from pdfalearn.cli._output import print_aside
 from pdfalearn.cli._user_code import ExplainedModel, explain_failures, import_object
-from pdfalearn.cli._words import parse_alphabet
+from pdfalearn.cli._words import STANDARD_INPUT, parse_alphabet
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import described
 
@@ -73,6 +73,16 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
     return [_model(thing, name, chosen, fingerprint) for name, thing in named]
 
 
+def names_words(name: str, chosen: Chosen) -> bool:
+    """Return whether a name is that of a file of words, and not of a model."""
+    if name == STANDARD_INPUT or chosen.collect_given(CORPUS):
+        return True
+    place, _, member = name.rpartition(":")
+    is_file = Path(name).exists() or not (place and member.isidentifier())
+    is_other = is_llm(name) or is_program(name) or name.endswith(".py")
+    return is_file and not is_other and not pdfalearn.io.can_load(name)
+
+
 def look_into(model: Model) -> PDFA | None:
     """Return the automaton of a model; None if the model can only be asked."""
     if type(model) is pdfalearn.models.AutomatonModel:
@@ -94,7 +104,11 @@ def _find(name: str, chosen: Chosen) -> Model | Function:
     if Path(name).exists() or not (place and member.isidentifier()):
         if name.endswith(".py"):
             raise InputError(f"{name} is a Python file: name a model in it, as {name}:make_model")
-        return pdfalearn.io.load_pdfa(name)
+        if Path(name).is_file() and not pdfalearn.io.can_load(name):
+            raise InputError(
+                f"{name} is not a file of an automaton; if it has words, see 'pdfalearn distill'"
+            )
+        return pdfalearn.io.load_model(name)
     thing = import_object(place, member)
     if inspect.iscoroutinefunction(thing):
         raise InputError(f"{name} is async, and nobody would await it: name a plain function")
@@ -161,7 +175,8 @@ def _makes(thing: object, *, has_alphabet: bool) -> bool:
 
 def _model(thing: Model | Function, name: str, chosen: Chosen, fingerprint: str | None) -> Model:
     """Make a model whose failures are explained in one line; an automaton has none."""
-    if isinstance(thing, pdfalearn.PDFA) or type(thing) is pdfalearn.models.AutomatonModel:
+    known = (pdfalearn.PDFA, pdfalearn.models.PFA)
+    if isinstance(thing, known) or type(thing) is pdfalearn.models.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):
         return ExplainedModel(thing, name, fingerprint)

@@ -98,7 +98,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     "tolerances": _value(_NUMBERS, "Learn by L_p* with each of these."),
     # What stands beside the name of a model.
-    "alphabet": _value(_kind("SYMBOLS"), "Symbols of a function or program: ab, or 'yes no'."),
+    "alphabet": _value(
+        _kind("SYMBOLS"), "Symbols of a function, a program or of words: ab, or 'yes no'."
+    ),
     "by_word": _flag(
         "The function takes one word, and returns a dictionary of what may follow; $ is the end, "
         "and what is left out has probability 0."
@@ -202,7 +204,48 @@ OPTIONS: dict[str, Settings] = {
     "transitions": _flag("Move transitions, too, where that predicts better."),
     # Words and languages.
     "corpus": _value(
-        _FILE, "It has a word a line, as 'pdfalearn sample' prints them; - is the standard input."
+        _FILE,
+        "FILE has a word a line, as 'pdfalearn sample' prints them, or another format that its "
+        "ending says; a pattern in quotes, as 'logs/*.gz', means all such files, and - the "
+        "standard input.",
+    ),
+    "format": _choice(
+        *("lines", "characters", "tokens", "pautomac", "spice", "jsonl", "csv", "xes"),
+        text="What the files of words are. lines: a word a line, its symbols being characters, or "
+        "tokens if a line has a blank.",
+        show_default="by the ending of the name, before .gz or .zst: .jsonl, .csv, .xes, .train, "
+        "else lines",
+    ),
+    "case": _value(_kind("NAME"), "csv: the column of the case.", show_default="case:concept:name"),
+    "event": _value(
+        _kind("NAME"),
+        "csv, xes, jsonl: the column, attribute or field of the events.",
+        show_default="concept:name",
+    ),
+    "time": _value(
+        _kind("NAME"),
+        "csv, xes: sort the events of a case by this.",
+        show_default="time:timestamp, if there is one",
+    ),
+    "skip_bad": _flag("Leave out what cannot be read, and say how much that is."),
+    "held_out": _value(
+        _kind("SHARE", float),
+        "The share of the words to choose and to measure by.",
+        show_default="0.1",
+    ),
+    "unseen": _value(
+        _kind("SHARE", float),
+        "The share of what rows are drawn to that goes to all symbols alike, so that what was "
+        "never seen is unlikely; 0 makes it impossible.",
+        show_default="0.02",
+    ),
+    "processes": _value(
+        _POSITIVE, "Read the words in N processes, by files and parts of files.", default=1
+    ),
+    "other": _value(
+        _kind("P", click.FloatRange(0, 1)),
+        "The probability of an event that PDFA does not have; it is counted, and the state stays.",
+        default=1e-6,
     ),
     "count": _value(_NATURAL, "How many.", default=10),
     "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
@@ -266,6 +309,8 @@ OPTIONS: dict[str, Settings] = {
 }
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
+CORPUS = ("format", "case", "event", "time", "skip_bad")
+"""How files of words are read, as `Corpus` has it."""
 OF_COPIES = ("replicas", "scheduler", "replica_timeout")
 WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
 """The options that constrain a model, with the classes that do so, from the innermost on."""
@@ -301,5 +346,8 @@ def corpus(text: str) -> click.Option:
 
 
 def argument(name: str) -> click.Argument:
-    """Make the argument of an upper-case name; one in brackets may be left out."""
-    return click.Argument([name.strip("[]").lower()], required=not name.startswith("["))
+    """Make the argument of an upper-case name; with brackets it may be left out."""
+    many = name.endswith("...")
+    settings: Settings = {"nargs": -1} if many else {}
+    plain = name.removesuffix("...").strip("[]").lower()
+    return click.Argument([plain], required=not name.startswith("["), **settings)

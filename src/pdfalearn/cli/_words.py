@@ -4,55 +4,54 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
+from pdfalearn.text import count_text, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Alphabet, Corpus
-    from pdfalearn.io import WordLines
+    from pdfalearn import PDFA, Corpus
     from pdfalearn.languages import LanguageLike
 
 STANDARD_INPUT = "-"
+# What is said about words that were read, beside how many there are.
+NOTED = ("cut", "unknown", "unknown_events", "left_out")
 _TAKEN = "pdfalearn.standard_input"
 
 
-def read_lines(path: str | Path) -> WordLines:
-    """Read all lines of a file of words, or of the standard input."""
-    if str(path) != STANDARD_INPUT:
-        return pdfalearn.io.WordLines.read(path)
-    try:
-        text = _standard_input().read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"the standard input: not a text in UTF-8 ({error})") from error
-    lines = [line.removesuffix("\n") for line in StringIO(text, newline=None)]
-    return pdfalearn.io.WordLines("the standard input", lines)
+def read_corpus(given: str | Path | tuple[str, ...], **settings: Any) -> Corpus:
+    """Make a corpus of a file of words or several, or of the standard input."""
+    names = given if isinstance(given, tuple) else (str(given),)
+    if STANDARD_INPUT in names:
+        _take_standard_input()
+    return pdfalearn.Corpus([Path(name) for name in names], **settings)
 
 
-def read_words(path: str | Path, alphabet: Alphabet) -> list[tuple[object, ...]]:
-    """Read the words of a file, or of the standard input."""
-    return alphabet.decode_words(read_lines(path).encoded(alphabet))
+def note_lines(read: dict[str, Any]) -> list[str]:
+    """Return what is to be said about words that were read: what was cut, unknown or left out."""
+    notes = []
+    if read.get("cut"):
+        notes.append(f"cut, so that no end is counted: {count_text(read['cut'], 'words')}")
+    if read.get("unknown"):
+        texts = [f"{symbol_text(event)} ({count:,})" for event, count in read["unknown_events"]]
+        notes.append(f"events unknown to the automaton: {read['unknown']:,}: {', '.join(texts)}")
+    if read.get("left_out"):
+        notes.append(f"left out, as it could not be read: {read['left_out']:,}")
+    return notes
 
 
-def read_corpus(path: str | Path) -> Corpus:
-    """Make a corpus of a file of words, or of the standard input."""
-    return pdfalearn.Corpus(read_lines(path) if str(path) == STANDARD_INPUT else path)
-
-
-def _standard_input() -> BinaryIO:
-    """Return the standard input, which a command can read only once."""
+def _take_standard_input() -> None:
+    """Take the standard input, which a command can read only once."""
     context = click.get_current_context().find_root()
     if context.meta.get(_TAKEN):
         raise click.UsageError("The standard input can be read only once: give - only once.")
     context.meta[_TAKEN] = True
     if sys.stdin is None:
         raise click.UsageError("There is no standard input to read: name a file instead of -.")
-    return cast("BinaryIO", sys.stdin.buffer)
 
 
 def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:

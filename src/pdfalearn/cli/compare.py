@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,6 @@ from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import MODEL, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
-from pdfalearn.cli._words import read_lines
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
 
@@ -187,11 +185,9 @@ def evaluate(chosen: Chosen) -> Answer:
         pdfas = [_look_into(chosen.a, target), _look_into(chosen.b, candidate)]
         result = pdfalearn.metrics.evaluate_exactly(*pdfas, **settings)
     elif chosen.corpus is not None:
-        lines, alphabet = read_lines(chosen.corpus), target.alphabet
-        words = alphabet.decode_words(lines.encoded(alphabet))
-        result = pdfalearn.evaluate(target, candidate, words, **settings)
-        # Marks are in the lines only: the words themselves do not know that they were cut.
-        result = replace(result, cut_words=lines.cut_words(alphabet))
+        result = pdfalearn.evaluate(
+            target, candidate, chosen.make_corpus(chosen.corpus), **settings
+        )
     else:
         count = 1000 if chosen.drawn_words is None else chosen.drawn_words
         drawn = {"count": count, "seed": chosen.seed, "max_length": chosen.longest}

@@ -10,15 +10,30 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
-from pdfalearn.cli._options import MODEL, RUN, SPENDING, corpus, flag_of, option, output
+from pdfalearn.cli._options import (
+    CORPUS,
+    MODEL,
+    RUN,
+    SPENDING,
+    WRAPPERS,
+    corpus,
+    flag_of,
+    option,
+    output,
+)
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
-from pdfalearn.cli._words import read_words
+from pdfalearn.cli._words import NOTED, note_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text
 
 if TYPE_CHECKING:
-    from pdfalearn import Frontier
+    from pdfalearn import PDFA, Corpus, Frontier, LanguageModel
 
+    Model = PDFA | LanguageModel
+
+# Options that have a meaning for words only, and for models only.
+_FOR_WORDS = ("held_out", "unseen")
+_FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
     *("words_drawn", "held_out_words", "symbols_asked", "stored_words", "audited_words"),
@@ -27,15 +42,18 @@ _FIGURES = (
 
 
 @command(
-    "MODEL",
+    "SOURCE",
     *SPENDING,
     option(
         "states",
         "How many states automata may have. Default: all up to 32, then each a fifth larger.",
     ),
     "cut_length",
-    corpus("Take the words from FILE; divergence is then under these words."),
+    corpus("Take the words to ask from FILE; divergence is then under these words."),
     *RUN,
+    "held_out",
+    "unseen",
+    *CORPUS,
     option(
         "output",
         "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, "
@@ -45,25 +63,31 @@ _FIGURES = (
     "log_every",
 )
 def distill(chosen: Chosen) -> LongRun[Frontier]:
-    """Find the best automaton of every size within a budget.
+    """Find the best automaton of each size, of words or a model.
 
-    This is for networks and other models that no small automaton equals: 'pdfalearn learn' looks
-    for an automaton that equals MODEL, this command for the nearest of each size. Words are drawn
-    from MODEL, automata of many sizes are made of its answers, and words that were held out tell
-    how far each is from MODEL, which is named as 'pdfalearn models' says.
+    SOURCE is a file of words: one a line, or as --format says; a pattern in quotes, as 'logs/*.gz',
+    means all such files, and - the standard input. What follows each prefix is counted, and words
+    that are held out tell how well each automaton predicts. No budget is needed.
 
-    The table has for each number of states the divergence KL(MODEL ‖ automaton) per symbol in nats
-    with its 95% interval from … to, the share of positions where it is infinite, as the automaton
-    forbids what MODEL allows, the L1 distance, the word error rate, and the perplexity. The best is
-    the smallest automaton that is not worse than any other by more than a standard error. The knee
-    is the size where the curve bends most: if there is one, MODEL may have learnt an automaton of
-    that many states.
+    Or it is a model, named as 'pdfalearn models' says: a network, say, that no small automaton
+    equals. 'pdfalearn learn' looks for an automaton that equals it, this command for the nearest
+    of each size. Words are drawn from the model, automata of many sizes are made of its answers,
+    and words that were held out tell how far each is from the model.
+
+    The table has for each number of states the divergence KL(model ‖ automaton) per symbol in nats
+    (of words, the cross-entropy), with its 95% interval from … to, the share of positions where it
+    is infinite, as the automaton forbids what is there, the L1 distance, the word error rate, and
+    the perplexity. The best is the smallest automaton that is not worse than any other by more than
+    a standard error. The knee is the size where the curve bends most: if there is one, the source
+    may be an automaton of that many states.
 
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
     has been found if -o is given.
 
     Examples
     --------
+    $ pdfalearn sample target.json --count 1000 > words.txt
+    $ pdfalearn distill words.txt -o frontier.html
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
     $ pdfalearn distill target.json --symbols 2000 --states 1,2,4,8 -o best.json
@@ -71,31 +95,34 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     $ pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15
         --store answers.db --model-id my-model-v1 -o out.zip
     $ pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200
-    $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn distill target.json --symbols 2000 --corpus words.txt
     """
+    from pdfalearn.cli._models import names_words
     from pdfalearn.displays import DistillingLine
 
     outputs = _outputs(chosen)
-    check_files(outputs, [chosen.model, chosen.corpus, chosen.store])
-    budget, sampler = chosen.make_spending(), chosen.make_sampler()
-    model = chosen.make_model(chosen.model)
+    check_files(outputs, [chosen.source, chosen.corpus, chosen.store])
+    source: Model | Corpus
+    if names_words(chosen.source, chosen):
+        for name in chosen.collect_given(_FOR_MODELS):
+            raise click.UsageError(f"{flag_of(name)} is for models, not for words.")
+        source, line = chosen.make_corpus(chosen.source), DistillingLine(is_of_words=True)
+        settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
+    else:
+        for name in chosen.collect_given(_FOR_WORDS):
+            raise click.UsageError(f"{flag_of(name)} is for words, not for models.")
+        budget, sampler = chosen.make_spending(), chosen.make_sampler()
+        source, line = chosen.make_model(chosen.source), DistillingLine(budget.max_symbols)
+        settings = {"budget": budget, "sampler": sampler, **chosen.collect(*RUN)}
     # Symbols that no file can hold are refused before anything is asked.
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
-        pdfalearn.io.check_symbols((*model.alphabet, model.alphabet.terminal))
-    run = partial(
-        pdfalearn.distill,
-        model,
-        budget=budget,
-        sampler=sampler,
-        sizes=chosen.states,
-        **chosen.collect(*RUN),
-    )
+        pdfalearn.io.check_symbols((*source.alphabet, source.alphabet.terminal))
+    run = partial(pdfalearn.distill, source, sizes=chosen.states, **settings)
     before = "there was anything to measure"
     content = "".join(f"{output.content} so far" for output in outputs)
     return LongRun(
         run,
-        DistillingLine(budget.max_symbols),
+        line,
         partial(_describe, chosen),
         partial(interruption_text, chosen, before, lambda _: content),
         outputs,
@@ -117,9 +144,9 @@ def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
 
 
 def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
-    given = {"target": chosen.model, **chosen.collect("output", "store", "seed")}
+    given = {"target": chosen.source, **chosen.collect("output", "store", "seed")}
     members = {**given, **frontier_members(frontier)}
-    return Answer(members, frontier_parts(f"{chosen.model}, distilled", frontier), frontier.notes)
+    return Answer(members, frontier_parts(f"{chosen.source}, distilled", frontier), frontier.notes)
 
 
 def frontier_members(frontier: Frontier) -> dict[str, object]:
@@ -140,16 +167,20 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
     knee = "none: nowhere does the curve bend much"
     if frontier.knee is not None:
         size = count_text(frontier.knee, "states")
-        knee = f"{size}: there the curve of training divergences bends most"
+        curve = "excess over the best" if frontier.is_of_words else "training divergences"
+        knee = f"{size}: there the curve of {curve} bends most"
+    perplexity = frontier.model_perplexity
+    own = {} if perplexity is None else {"perplexity of the model": format_value(perplexity)}
     texts = {
         "best": f"{best}: the smallest that is not worse than any by more than a standard error",
         "knee": knee,
-        "perplexity of the model": format_value(frontier.model_perplexity),
+        **own,
         **{LABELS[name.removesuffix("_asked")]: details[name] for name in figures},
         **outside_facts(frontier.certificate),
         "certificate": str(frontier.certificate),
     }
-    header, cells = pdfalearn.results.FRONTIER_HEADER, pdfalearn.results.frontier_cells(frontier)
+    results = pdfalearn.results
+    cells, header = results.frontier_cells(frontier), results.frontier_header(frontier)
     table = Table(title, header, cells, is_boxed=False)
     return [table, facts("in words", texts)]
 
@@ -208,6 +239,8 @@ def simplify(chosen: Chosen) -> Answer:
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),
+    *CORPUS,
+    option("processes", default=None, show_default="1"),
     *MODEL,
 )
 def refit(chosen: Chosen) -> Answer:
@@ -218,6 +251,9 @@ def refit(chosen: Chosen) -> Answer:
     the words of --corpus. Either is drawn a little to the row that was there before, as if one word
     had shown it. An automaton that was learnt has rows of single words, and gets better by this.
 
+    A word of --corpus is cut at an event that PDFA does not have, and a word that is marked as cut
+    has not ended. Files may have any size, unless --transitions is given.
+
     SOURCE needs the same symbols as PDFA, in the same order.
 
     Examples
@@ -227,11 +263,14 @@ def refit(chosen: Chosen) -> Answer:
         -o fitted.json
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn refit learnt.json --corpus words.txt -o fitted.json
+    $ pdfalearn refit learnt.json --corpus 'words*.txt' --format lines --processes 2
+        -o fitted.json
     $ pdfalearn divergence target.json fitted.json
     """
     chosen.refuse_overwriting(chosen.source, chosen.corpus)
     chosen.check_output()
     pdfa, transitions = read_automaton(chosen.pdfa), chosen.transitions
+    read: dict[str, Any] = {}
     if chosen.source is not None:
         result = pdfalearn.refit(
             pdfa,
@@ -246,9 +285,11 @@ def refit(chosen: Chosen) -> Answer:
             raise click.UsageError(f"{flag_of(name)} needs a SOURCE to ask.")
         if chosen.corpus is None:
             raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
-        words = read_words(chosen.corpus, pdfa.alphabet)
-        result = pdfalearn.refit(pdfa, words, transitions=transitions)
+        words = chosen.make_corpus(chosen.corpus)
+        counts = pdfalearn.corpora.count_steps(pdfa, words, processes=chosen.processes or 1)
+        read = members_of(counts, "words", "symbols", *NOTED)
+        result = pdfalearn.refit(pdfa, words if transitions else counts, transitions=transitions)
     pdfalearn.save(result, chosen.output)
     given = {"file": chosen.pdfa, **chosen.collect("source", "corpus", "transitions", "output")}
     line = f"{chosen.output}: {len(result):,} states, fitted to {chosen.source or chosen.corpus}"
-    return Answer({**given, "states": len(result)}, [line])
+    return Answer({**given, **read, "states": len(result)}, [line, *note_lines(read)])

@@ -15,7 +15,6 @@ from pdfalearn.cli._chosen import Chosen, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
 from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
-from pdfalearn.cli._words import read_corpus
 from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
 if TYPE_CHECKING:
@@ -282,7 +281,7 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
         tolerances=tolerances,
         oracle=chosen.make_oracles(model),
         budget=chosen.make_budget(),
-        sampler=None if chosen.corpus is None else read_corpus(chosen.corpus),
+        sampler=None if chosen.corpus is None else chosen.make_corpus(chosen.corpus),
         **chosen.collect(*RUN),
     )
 

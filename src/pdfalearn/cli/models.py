@@ -12,7 +12,7 @@ Kind = namedtuple("Kind", ("name", "what", "example"))
 """The form of a model's name, what stands there, and a command."""
 _KINDS = """\
 FILE
-    a PDFA, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …
+    an automaton, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …
     $ pdfalearn learn target.json --kappa 1000 -o learnt.json
 FILE.py:NAME
     an object of a Python file: a LanguageModel or a PDFA
@@ -48,7 +48,8 @@ KINDS = [Kind(*kind) for kind in zip(_LINES[::3], _LINES[1::3], _LINES[2::3], st
 _ENDING = """\
 Functions and makers can be in modules, too. learn, sweep, distill, refit, evaluate and sample take
 all of these, and constrain them by --guide, --temperature, --top-k and --top-p. compare,
-divergence, info, quotient, simplify, convert and draw look into an automaton, so it is a PDFA.
+divergence, info, quotient, simplify, convert and draw look into an automaton, which has to be a
+deterministic one, a PDFA.
 
 LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
 before a word). Where a symbol is to have another name than its text, or has characters that no line

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
 from secrets import randbits
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import MODEL, option
+from pdfalearn.cli._options import CORPUS, MODEL, option
 from pdfalearn.cli._output import Answer, Table, Verbatim, bars, facts, members_of, print_aside
-from pdfalearn.cli._words import STANDARD_INPUT, read_words
+from pdfalearn.cli._words import NOTED, note_lines
 from pdfalearn.errors import InputError
 from pdfalearn.text import symbol_text
 
@@ -73,57 +71,51 @@ def sample(chosen: Chosen) -> Answer:
     return Answer({**given, "words": words, "cut": cut}, [Verbatim(lines)])
 
 
-@command("PDFA", "WORDS", "line")
+@command("PDFA", "WORDS...", "line", "other", *CORPUS, "processes")
 def score(chosen: Chosen) -> Answer:
-    """Score the words of a file, which may have any size.
+    """Score the words of files, which may have any size.
 
-    It has one word a line, as 'pdfalearn sample' prints them; with - the words are read from the
-    standard input. Words of probability 0 are counted apart, with the step that is impossible; the
-    perplexity is over all others. The surprise of a symbol is -ln of its probability.
+    WORDS are files with one word a line, as 'pdfalearn sample' prints them, or of another format
+    that their endings or --format say; - is the standard input. Words of probability 0 are counted
+    apart, with the step that is impossible; the perplexity is over all others. A word that is
+    marked as cut has not ended. The surprise of a symbol is -ln of its probability.
 
     Examples
     --------
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn score learnt.json words.txt
     $ pdfalearn score learnt.json words.txt --line 3 --json
+    $ pdfalearn score learnt.json 'words*.txt' --skip-bad --processes 2
     """
     pdfa = read_automaton(chosen.pdfa)
-    words: str | list[tuple[object, ...]] = chosen.words
-    # A file is read in parts, however large it is; the standard input is read at once.
-    if words == STANDARD_INPUT:
-        words = read_words(words, pdfa.alphabet)
+    words = chosen.make_corpus(chosen.words)
     if chosen.line is not None:
         return _score_line(pdfa, words, chosen)
-    result = pdfalearn.score(pdfa, words)
+    result = pdfalearn.score(pdfa, words, other=chosen.other, processes=chosen.processes)
     first = result.first_impossible
     figures = members_of(result, *_FIGURES)
     found = {label: figures[name] for name, label in _FIGURES.items()}
-    parts = [facts(f"{chosen.words} by {chosen.pdfa}", found)]
+    noted = members_of(result, *NOTED)
+    parts: list[str | Table] = [
+        facts(f"{' '.join(chosen.words)} by {chosen.pdfa}", found),
+        *note_lines(noted),
+    ]
     if first:
         shown = first[:_MOST_IMPOSSIBLE]
         rows = [(one.number, one.position, symbol_text(one.symbol)) for one in shown]
         parts.append(Table("impossible", ("line", "after", "symbol"), rows))
-    given = {"file": chosen.pdfa, "corpus": chosen.words}
-    return Answer({**given, **figures, "first_impossible": [vars(one) for one in first]}, parts)
+    given = {"file": chosen.pdfa, "corpus": " ".join(chosen.words), **figures, **noted}
+    members = {**given, "other": result.other, "first_impossible": [vars(one) for one in first]}
+    return Answer(members, parts)
 
 
-def _score_line(
-    pdfa: pdfalearn.PDFA, words: str | list[tuple[object, ...]], chosen: Chosen
-) -> Answer:
-    """Return the surprise of one line, symbol by symbol."""
-    from pdfalearn.io import encode_lines
-
-    lines: Iterator[tuple[object, ...]] = (
-        iter(words)
-        if isinstance(words, list)
-        else (pdfa.alphabet.decode_words(one)[0] for one in encode_lines(words, pdfa.alphabet, 1))
-    )
-    word = next(islice(lines, chosen.line - 1, None), None)
-    if word is None:
-        raise InputError(f"{chosen.words} has no line {chosen.line}")
-    values = pdfalearn.analysis.surprisals(pdfa, word).tolist()
-    symbols = (*word, pdfa.terminal)
+def _score_line(pdfa: pdfalearn.PDFA, words: pdfalearn.Corpus, chosen: Chosen) -> Answer:
+    """Return the surprise of one word, symbol by symbol."""
+    found = pdfalearn.analysis.surprisals_of(pdfa, words, chosen.line - 1, other=chosen.other)
+    name = " ".join(chosen.words)
+    if found is None:
+        raise InputError(f"{name} has no line {chosen.line}")
+    symbols, values = found
     rows = list(zip(map(symbol_text, symbols), values, bars(values), strict=True))
-    title = f"{chosen.words}, line {chosen.line}"
-    table = Table(title, ("symbol", "surprise", ""), rows)
+    table = Table(f"{name}, line {chosen.line}", ("symbol", "surprise", ""), rows)
     return Answer({"line": chosen.line, "symbols": symbols, "surprises": values}, [table])

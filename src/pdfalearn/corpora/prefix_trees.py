@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pdfalearn.frozen import ArrayValue
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from pdfalearn.words import Words
@@ -31,7 +32,7 @@ class PrefixTree(ArrayValue):
     passes : array of float
         How many words have this prefix.
     ends : array of float
-        How many words are just this prefix.
+        How many words are just this prefix, those that were cut there not counted.
     borders : array of int
         Where the nodes of each length begin, and behind them the number of nodes.
 
@@ -51,12 +52,14 @@ class PrefixTree(ArrayValue):
     borders: Integers
 
     @classmethod
-    def of(cls, words: Words, width: int) -> PrefixTree:
+    def of(cls, words: Words, width: int, is_cut: Flags | None = None) -> PrefixTree:
         """Count the prefixes of words over an alphabet of this many symbols."""
-        return cls.with_ends(words, width)[0]
+        return cls.with_ends(words, width, is_cut)[0]
 
     @classmethod
-    def with_ends(cls, words: Words, width: int) -> tuple[PrefixTree, Integers]:
+    def with_ends(
+        cls, words: Words, width: int, is_cut: Flags | None = None
+    ) -> tuple[PrefixTree, Integers]:
         """Count the prefixes of words; also return the node of each word."""
         lengths, begins = words.lengths, words.offsets[:-1]
         nodes = np.zeros(len(words), dtype=np.int64)
@@ -74,12 +77,13 @@ class PrefixTree(ArrayValue):
             counts.append(np.bincount(places).astype(np.float64))
             nodes[active] = places + borders[-1]
             borders.append(borders[-1] + len(keys))
+        ended = nodes if is_cut is None else nodes[~is_cut]
         tree = cls(
             width,
             np.concatenate(parents),
             np.concatenate(symbols),
             np.concatenate(counts),
-            np.bincount(nodes, minlength=borders[-1]).astype(np.float64),
+            np.bincount(ended, minlength=borders[-1]).astype(np.float64),
             np.array(borders),
         )
         return tree, nodes
@@ -90,10 +94,15 @@ class PrefixTree(ArrayValue):
     def __repr__(self) -> str:
         return f"PrefixTree({len(self)} prefixes of {self.passes[0]:g} words)"
 
-    @property
+    @cached_property
     def levels(self) -> list[slice]:
         """Where the nodes of each length are."""
         return [slice(*pair) for pair in pairwise(self.borders.tolist())]
+
+    @cached_property
+    def level_runs(self) -> list[tuple[slice, list[tuple[int, int, int]]]]:
+        """The nodes of each length but 0, and their `runs`."""
+        return [(level, self.runs(level)) for level in self.levels[1:]]
 
     def runs(self, level: slice) -> list[tuple[int, int, int]]:
         """Return which nodes of a length share their last symbol: from where to where, and it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,12 +45,20 @@ class Contexts:
         self._last_symbols = np.concatenate([level.last_symbols for level in self._levels])
         gains = np.concatenate([level.gains for level in self._levels])
         self._order = _choose_best_first(self._parents, self._prefixes, gains, most)
+        # Those that were chosen, shorter ones first, and where each length begins among all.
+        self._chosen = np.sort(self._order)
+        self._begins = np.cumsum([0, *(len(level.parents) for level in self._levels)])
+        self._rows_by_weight: dict[float, Floats] = {}
 
-    def machine(self, most: int) -> Machine:
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def machine(self, most: int, prior_weight: float = _PRIOR_WEIGHT) -> Machine:
         """Return the automaton of the most useful contexts, each with the mean of its answers.
 
         A transition leads to the longest suffix of context and symbol that is a context, so that
-        unseen ones lead somewhere sensible too.
+        unseen ones lead somewhere sensible too. Rows are drawn to those of contexts one shorter as
+        if ``prior_weight`` words had shown them.
         """
         chosen = np.sort(self._order[:most])
         numbers = np.full(len(self._parents) + 1, -1)
@@ -56,36 +66,52 @@ class Contexts:
         parents, prefixes = numbers[self._parents[chosen]], numbers[self._prefixes[chosen]]
         lasts = self._last_symbols[chosen]
         transitions = np.zeros((len(chosen), self._evidence.width), dtype=np.int32)
-        by_prefix = np.argsort(prefixes, kind="stable")
-        begins = np.searchsorted(prefixes[by_prefix], np.arange(len(chosen) + 1)).tolist()
-        for context, parent in enumerate(parents.tolist()):
-            if context:
-                transitions[context] = transitions[parent]
-            longer = by_prefix[begins[context] : begins[context + 1]]
-            transitions[context, lasts[longer]] = longer
-        rows = self._rows(chosen, parents)
-        # The mark of the beginning comes first: it is the second of the order.
-        first = int(numbers[self._order[1]]) if len(chosen) > 1 else 0
-        order = np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
-        return take_states(Machine(transitions, rows, rows), order)
+        for begin, end in pairwise(np.searchsorted(chosen, self._begins).tolist()):
+            # A context goes on as its suffix does, unless a longer context goes on from it.
+            if begin:
+                transitions[begin:end] = transitions[parents[begin:end]]
+            longer = ((prefixes >= begin) & (prefixes < end)).nonzero()[0]
+            transitions[prefixes[longer], lasts[longer]] = longer
+        rows = self._all_rows(prior_weight)[np.searchsorted(self._chosen, chosen)]
+        return take_states(Machine(transitions, rows, rows), self._put_mark_first(chosen))
 
-    def _rows(self, chosen: Integers, parents: Integers) -> Floats:
-        """Return the means of answers in contexts, drawn to those of contexts one shorter."""
-        rows = np.zeros((len(chosen), self._evidence.answers.shape[1]))
-        begin = 0
-        for level in self._levels:
-            end = begin + len(level.parents)
-            places = slice(*np.searchsorted(chosen, [begin, end]).tolist())
+    def rows(self, most: int, prior_weight: float) -> Floats:
+        """Return the rows of the automaton of the most useful contexts."""
+        chosen = np.sort(self._order[:most])
+        places = np.searchsorted(self._chosen, chosen[self._put_mark_first(chosen)])
+        return np.asarray(self._all_rows(prior_weight)[places])
+
+    def _put_mark_first(self, chosen: Integers) -> Integers:
+        """Return the order of states: first the mark of the beginning, the second one chosen."""
+        first = int(np.searchsorted(chosen, self._order[1])) if len(chosen) > 1 else 0
+        return np.concatenate(([first], np.delete(np.arange(len(chosen)), first)))
+
+    def _all_rows(self, prior_weight: float) -> Floats:
+        """Return the means of answers in all chosen contexts, drawn to contexts one shorter."""
+        if prior_weight not in self._rows_by_weight:
+            sums, weights = self._sums
+            parents = np.searchsorted(self._chosen, self._parents[self._chosen])
+            rows = sums / weights[:, None]
+            for begin, end in pairwise(np.searchsorted(self._chosen, self._begins).tolist()):
+                if begin:
+                    shorter = prior_weight * rows[parents[begin:end]]
+                    total = weights[begin:end, None] + prior_weight
+                    rows[begin:end] = (sums[begin:end] + shorter) / total
+            self._rows_by_weight[prior_weight] = rows
+        return self._rows_by_weight[prior_weight]
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats]:
+        """The weighted sums of answers in all chosen contexts, and of weights."""
+        parts = []
+        for level, (begin, end) in zip(self._levels, pairwise(self._begins.tolist()), strict=True):
+            places = slice(*np.searchsorted(self._chosen, [begin, end]).tolist())
             numbers = np.full(end - begin + 1, -1)
             count = places.stop - places.start
-            numbers[chosen[places] - begin] = np.arange(count)
-            sums, weights = self._evidence.sums(numbers[level.of_nodes], count)
-            if begin:
-                sums += _PRIOR_WEIGHT * rows[parents[places]]
-                weights += _PRIOR_WEIGHT
-            rows[places] = sums / weights[:, None]
-            begin = end
-        return rows
+            numbers[self._chosen[places] - begin] = np.arange(count)
+            parts.append(self._evidence.sums(numbers[level.of_nodes], count))
+        sums, weights = zip(*parts, strict=True)
+        return np.concatenate(sums), np.concatenate(weights)
 
 
 def _collect_levels(evidence: Evidence) -> list[_Level]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, make_pdfa
+from pdfalearn.distilling.machines import Fit
+from pdfalearn.distilling.noise import FreshAnswers
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
-from pdfalearn.observations import Nodes, ObservationTree
+from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import (
     NOTHING,
@@ -25,7 +26,7 @@ from pdfalearn.results import (
     not_worse,
     standard_error,
 )
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 
 CONFIDENCE = 0.95
 # At most this many answers are compared at once.
@@ -33,7 +34,7 @@ _AT_ONCE = 2**12
 # Smaller divergences are rounding.
 _ROUNDING = 1e-12
 # Intervals from fewer held-out words than this are too narrow rather often.
-_FEW_WORDS = 200
+FEW_WORDS = 200
 
 
 class Interval(NamedTuple):
@@ -58,24 +59,67 @@ class Measured(NamedTuple):
     # The mean of the finite divergences.
     divergence: Interval
     infinite_share: float
+    # The mean of the finite divergences on prefixes that were not learnt from.
+    unseen_divergence: float
+
+
+class WordSums(NamedTuple):
+    """Sums over the positions of every held-out word."""
+
+    # The finite divergences, and how many are infinite.
+    losses: Floats
+    infinite: Floats
+    # The same over the positions whose prefixes were not learnt from.
+    unseen_losses: Floats
+    unseen_infinite: Floats
+    # The finite cross entropies, the L1 distances, and how often the likeliest symbols differ.
+    crossed: Floats
+    distances: Floats
+    wrong: Floats
+
+    @property
+    def comparable(self) -> Floats:
+        """Losses that can be compared between automata, even if some are infinite."""
+        return comparable(self.losses, self.infinite)
 
 
 class HeldOut:
-    """Words that nothing was learnt from."""
+    """Words that nothing was learnt from.
 
-    def __init__(self, positions: Positions, observations: ObservationTree) -> None:
-        evidence, nodes = make_evidence(observations, positions.count_passes(observations))
+    ``codes`` are the symbols that are looked at, if not all; ``learnt`` the weights of the nodes
+    that were learnt from; ``fresh`` the answers to measure with, where a model is noisy.
+    """
+
+    def __init__(
+        self,
+        positions: Positions,
+        observations: ObservationTree,
+        *,
+        codes: Integers | None = None,
+        learnt: Floats | None = None,
+        fresh: FreshAnswers | None = None,
+    ) -> None:
+        passes = positions.count_passes(observations)
+        rows = None if fresh is None else fresh.rows
+        evidence, nodes = make_evidence(observations, passes, codes=codes, row_numbers=rows)
+        # What divergences from noisy answers are too large by, and its error.
+        self._noise = 0.0, 0.0
+        if fresh is not None:
+            positions, self._noise = fresh.positions, (fresh.noise, fresh.noise_error)
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
         self._evidence = evidence
         self._nodes = numbers[positions.nodes]
         self._words = positions.words
         self.word_count = positions.word_count
-        lengths = np.bincount(positions.words, minlength=positions.word_count)
         # How many positions every word has.
-        self.lengths: Floats = lengths.astype(np.float64)
+        self.lengths: Floats = self._sum_up(np.ones(evidence.size))
+        is_unseen = np.ones(evidence.size) if learnt is None else learnt[nodes] == 0
+        self._is_unseen: Floats = is_unseen.astype(np.float64)
+        # How many of them have prefixes that were not learnt from.
+        self.unseen_lengths: Floats = self._sum_up(self._is_unseen)
         # The mean entropy of the model's answers.
-        self.entropy = -float(evidence.negative_entropies[self._nodes].mean())
+        self.entropy = self._noise[0] - float(evidence.negative_entropies[self._nodes].mean())
         mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
         single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
         # What one more word would add to a mean, with the loss of an automaton of a single state. A
@@ -84,44 +128,61 @@ class HeldOut:
 
     def measure(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
+        return self.summarize(self.sum_words(pdfa.transitions, pdfa.initial, pdfa.probabilities))
+
+    def sum_words(self, transitions: NDArray[np.int32], initial: int, rows: Floats) -> WordSums:
+        """Measure an automaton word by word; -1 is an undefined transition."""
         evidence = self._evidence
-        states = evidence.states(pdfa.transitions, pdfa.initial)
-        crossed, distances, is_wrong = _compare(evidence, pdfa, states)
+        states = evidence.states(transitions, initial)
+        crossed, distances, is_wrong = _compare(evidence, rows, states)
         divergences = crossed + evidence.negative_entropies
         divergences[divergences < _ROUNDING] = 0.0
-        is_finite = np.isfinite(divergences)
-        divergences = np.where(is_finite, divergences, 0.0)
-        weights = evidence.weights
-        finite = float(weights[is_finite].sum())
-        losses = np.bincount(self._words, divergences[self._nodes], self.word_count).astype(float)
-        cut_off = self._words[~is_finite[self._nodes]]
-        infinite = np.bincount(cut_off, minlength=self.word_count).astype(np.float64)
+        is_infinite = ~np.isfinite(divergences)
+        divergences[is_infinite] = crossed[is_infinite] = 0.0
+        unseen = self._is_unseen
+        figures = (
+            *(divergences, is_infinite, divergences * unseen, is_infinite * unseen),
+            *(crossed, distances, is_wrong),
+        )
+        return WordSums(*map(self._sum_up, figures))
+
+    def _sum_up(self, figures: NDArray[Any]) -> Floats:
+        """Sum figures of nodes up over the positions of every word."""
+        return np.bincount(self._words, figures[self._nodes], self.word_count).astype(np.float64)
+
+    def summarize(self, sums: WordSums) -> Measured:
+        """Return the measures over all words."""
+        total, infinite = float(self.lengths.sum()), float(sums.infinite.sum())
+        unseen = float((self.unseen_lengths - sums.unseen_infinite).sum())
+        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, *self._noise)
+        unseen_loss = max(0.0, float(sums.unseen_losses.sum()) - unseen * self._noise[0])
         return Measured(
-            losses,
-            infinite,
-            float(weights @ distances / evidence.total),
-            float(weights @ is_wrong / evidence.total),
-            float(weights[is_finite] @ crossed[is_finite] / max(finite, 1e-300)),
-            estimate_mean(losses, self.lengths - infinite),
-            float(infinite.sum() / self.lengths.sum()),
+            sums.losses,
+            sums.infinite,
+            float(sums.distances.sum()) / total,
+            float(sums.wrong.sum()) / total,
+            float(sums.crossed.sum()) / max(total - infinite, 1e-300),
+            divergence,
+            infinite / total,
+            unseen_loss / unseen if unseen else divergence.mean,
         )
 
 
 def _compare(
-    evidence: Evidence, pdfa: PDFA, states: NDArray[np.int32]
+    evidence: Evidence, table: Floats, states: NDArray[np.int32]
 ) -> tuple[Floats, Floats, Floats]:
     """Return every node's cross entropy and L1 distance, and whether the likeliest differ."""
     crossed, distances = np.full(evidence.size, np.inf), np.full(evidence.size, 2.0)
     is_wrong = np.ones(evidence.size)
     known = (states >= 0).nonzero()[0]
-    likeliest = pdfa.probabilities.argmax(axis=1)
+    likeliest = table.argmax(axis=1)
     for begin in range(0, len(known), _AT_ONCE):
         part = known[begin : begin + _AT_ONCE]
         answers = evidence.answers[part]
         nodes, columns = answers.nonzero()
         is_sparse = isinstance(answers, csr_array)
         values = answers.data[answers.data != 0] if is_sparse else answers[nodes, columns]
-        rows = pdfa.probabilities[states[part][nodes], columns]
+        rows = table[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
             crossed[part] = -np.bincount(nodes, values * np.log(rows), len(part))
         listed = np.bincount(nodes, np.abs(values - rows) - rows, len(part))
@@ -133,8 +194,12 @@ def _compare(
     return crossed, distances, is_wrong
 
 
-def estimate_mean(losses: Floats, lengths: Floats) -> Interval:
+def estimate_mean(
+    losses: Floats, lengths: Floats, noise: float = 0.0, noise_error: float = 0.0
+) -> Interval:
     """Estimate a mean per position from sums per word: a ratio, as words differ in length.
+
+    ``noise`` is subtracted from every position; the interval is then that of the mean itself.
 
     Most of a divergence may come from few words, and those that cost most may not have been drawn.
     So the interval is one of the logarithm, and as wide as if the worst word had come twice.
@@ -147,68 +212,88 @@ def estimate_mean(losses: Floats, lengths: Floats) -> Interval:
     worst = int((losses - mean * lengths).argmax())
     error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
     quantile = float(stdtrit(len(losses) - 1, (1 + CONFIDENCE) / 2))  # of Student's t
+    if noise:
+        width = quantile * float(np.hypot(error, noise_error))
+        less = mean - noise
+        return Interval(max(0.0, less), max(0.0, less - width), max(0.0, less + width))
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
 
 
+class Measurement(NamedTuple):
+    """An automaton of a frontier, and what is known about it."""
+
+    pdfa: PDFA
+    # Sums over the held-out words, of the automaton before all answers were given to its rows.
+    sums: WordSums
+    # On the words that it was made from, and by how much rare words may raise it.
+    training_divergence: float
+    rare: float
+
+
 def make_frontier(
-    fits: Mapping[int, Fit],
-    evidence: Evidence,
-    nodes: Nodes,
+    found: Sequence[Measurement],
+    held_out: HeldOut,
+    sizes: Iterable[int],
     sampling: Sampling,
+    fresh: FreshAnswers | None = None,
     *,
     is_interrupted: bool,
 ) -> Frontier:
-    """Measure automata on the held-out words, and certify what was done.
-
-    ``nodes`` are those of the observations that the nodes of the evidence are.
-    """
-    observations = sampling.observations
-    held_out = HeldOut(sampling.held_out, observations)
-    drawn = sampling.training.count_passes(observations)[nodes]
-    chosen = _leave_out_beaten(fits)
-    pdfas = [make_pdfa(fit, evidence, observations.alphabet) for fit in chosen]
-    measured = [held_out.measure(pdfa) for pdfa in pdfas]
-    losses = np.array([comparable(each.losses, each.infinite) for each in measured])
-    kept = not_worse(losses, held_out.lengths).nonzero()[0].tolist()
+    """Put a frontier together, and certify what was done."""
+    found = _leave_out_beaten(found, held_out.lengths)
+    losses = np.array([each.sums.comparable for each in found])
+    kept = [found[place] for place in not_worse(losses, held_out.lengths).nonzero()[0].tolist()]
     points = []
-    for place in kept:
-        pdfa, fit, (mean, low, high) = pdfas[place], chosen[place], measured[place].divergence
-        unseen = held_out.room + rare_loss(fit, evidence, drawn)
+    for each in kept:
+        measured = held_out.summarize(each.sums)
+        mean, low, high = measured.divergence
         points.append(
             Point(
-                states=len(pdfa),
-                pdfa=pdfa,
+                states=len(each.pdfa),
+                pdfa=each.pdfa,
                 divergence=mean,
                 low=low,
-                high=high + unseen,
-                infinite_share=measured[place].infinite_share,
-                l1=measured[place].l1,
-                word_error_rate=measured[place].word_error_rate,
-                perplexity=float(np.exp(measured[place].cross_entropy)),
-                training_divergence=max(0.0, fit.loss),
+                high=high + held_out.room + each.rare,
+                infinite_share=measured.infinite_share,
+                l1=measured.l1,
+                word_error_rate=measured.word_error_rate,
+                perplexity=float(np.exp(measured.cross_entropy)),
+                training_divergence=max(0.0, each.training_divergence),
+                unseen_divergence=measured.unseen_divergence,
             )
         )
     frontier = Frontier(
         points=tuple(points),
-        sizes=tuple(sorted(fits)),
+        sizes=tuple(sorted(sizes)),
         certificate=Certificate("distilled", "", {"answers": sampling.answered}),
         model_perplexity=float(np.exp(held_out.entropy)),
-        kept_losses=np.array([measured[place].losses for place in kept]),
-        kept_infinite=np.array([measured[place].infinite for place in kept]),
+        kept_losses=np.array([each.sums.losses for each in kept]),
+        kept_infinite=np.array([each.sums.infinite for each in kept]),
         kept_lengths=held_out.lengths,
     )
-    certificate = _certify(frontier, sampling, is_interrupted=is_interrupted)
+    certificate = _certify(frontier, sampling, held_out, fresh, is_interrupted=is_interrupted)
     return replace(frontier, certificate=certificate)
 
 
-def _leave_out_beaten(fits: Mapping[int, Fit]) -> list[Fit]:
-    """Return one automaton for each number of states, without those that a smaller one beats."""
-    chosen: list[Fit] = []
-    for fit in sorted(fits.values(), key=lambda fit: (len(fit.machine.rows), fit.loss)):
-        if not chosen or fit.loss < chosen[-1].loss - NOTHING:
-            chosen.append(fit)
+def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Measurement]:
+    """Return one automaton for each number of states, without those that a smaller one beats.
+
+    It is beaten if a smaller one is as good on the words that it was made from, and on those that
+    are held out.
+    """
+    chosen: list[Measurement] = []
+    least = [np.inf, np.inf]
+    for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
+        mean = float(each.sums.comparable.sum()) / float(lengths.sum())
+        figures = each.training_divergence, mean
+        is_new = not chosen or len(each.pdfa) > len(chosen[-1].pdfa)
+        if is_new and any(
+            mine < other - NOTHING for mine, other in zip(figures, least, strict=True)
+        ):
+            chosen.append(each)
+            least = [min(pair) for pair in zip(figures, least, strict=True)]
     return chosen
 
 
@@ -226,24 +311,43 @@ def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
     return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 
-def _certify(frontier: Frontier, sampling: Sampling, *, is_interrupted: bool) -> Certificate:
+def _certify(
+    frontier: Frontier,
+    sampling: Sampling,
+    held_out: HeldOut,
+    fresh: FreshAnswers | None,
+    *,
+    is_interrupted: bool,
+) -> Certificate:
     best = frontier.point(len(frontier.best))
-    held_out, observations = sampling.held_out, sampling.observations
+    observations = sampling.observations
     counts, name = observations.counts, sampling.sampler.name
-    words = held_out.word_count
+    words, unseen = held_out.word_count, int(held_out.unseen_lengths.sum())
     texts = [
         f"the automaton of {best.states:,} states diverges by {best.divergence:.4g} per symbol "
         f"({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}) on {words:,} held-out "
-        f"words, {name}; an estimate under these words, not an equivalence"
+        f"words, {name}; an estimate under these words, not an equivalence",
+        "rows were then refitted on all answers, those to held-out words included",
     ]
+    if unseen and not best.low <= best.unseen_divergence <= best.high:
+        texts.append(
+            f"on the {unseen:,} held-out prefixes that nothing was learnt from the divergence is "
+            f"{best.unseen_divergence:.4g}"
+        )
     if sampling.cut_words:
         texts.append(f"{sampling.cut_words:,} of {sampling.words:,} words were cut")
     if best.infinite_share:
         texts.append(f"at {best.infinite_share:.2%} of positions the divergence is infinite")
-    if words < _FEW_WORDS:
+    if words < FEW_WORDS:
         texts.append(
-            f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: take a "
+            f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: take a "
             "larger budget to publish them"
+        )
+    if fresh is not None:
+        texts.append(
+            "answers differ from one time to the next: held-out prefixes that were learnt from "
+            f"were asked again ({fresh.asked:,}) or left out ({fresh.left_out:,} positions), and "
+            f"the noise of answers, {fresh.noise:.3g} nats, is subtracted"
         )
     if is_interrupted:
         texts.append("stopped by hand")
@@ -252,7 +356,8 @@ def _certify(frontier: Frontier, sampling: Sampling, *, is_interrupted: bool) ->
         "words_drawn": sampling.words,
         "words_cut": sampling.cut_words,
         "held_out_words": words,
-        "held_out_positions": len(held_out.nodes),
+        "held_out_positions": int(held_out.lengths.sum()),
+        "unseen_positions": unseen,
         "training_positions": len(sampling.training.nodes),
         "answers": sampling.answered,
         "words_asked": counts.words,
@@ -265,11 +370,14 @@ def _certify(frontier: Frontier, sampling: Sampling, *, is_interrupted: bool) ->
         "best": best.states,
         "divergence": best.divergence,
         "interval": [best.low, best.high],
+        "unseen_divergence": best.unseen_divergence,
         "infinite_share": best.infinite_share,
         "knee": frontier.knee,
         "seed": sampling.seed,
         "interrupted": is_interrupted,
     }
+    if fresh is not None:
+        details |= {"asked_again": fresh.asked, "left_out": fresh.left_out, "noise": fresh.noise}
     if counts.outside_known:
         details |= counts.outside_details
     return Certificate("distilled", "; ".join(texts), details)

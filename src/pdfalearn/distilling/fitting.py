@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.alphabet import Word, shorten
+from pdfalearn.alphabet import shorten
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer
+from pdfalearn.corpora import (
+    Corpus,
+    CorpusLike,
+    Others,
+    PrefixTree,
+    Scheduler,
+    StepCounts,
+    as_corpus,
+    count_steps,
+    cut_at_unknown,
+)
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Machine, fit_rows, make_pdfa, take_states
+from pdfalearn.distilling.machines import PRIOR_WEIGHT, Machine, fit_rows, make_pdfa, take_states
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.sampling import (
     Sampling,
@@ -24,8 +33,9 @@ from pdfalearn.errors import InputError
 from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.samplers import Sampler
-from pdfalearn.words import visited_states
+from pdfalearn.samplers import SamplerLike
+from pdfalearn.typing import Floats, Integers
+from pdfalearn.words import prefixes_of, visited_states
 
 _BUDGET = Budget(max_symbols=20_000)
 # Tables of at most this many columns are dense.
@@ -34,12 +44,14 @@ _NARROW = 64
 
 def refit(
     pdfa: PDFA,
-    source: PDFA | LanguageModel | Iterable[Word],
+    source: PDFA | LanguageModel | StepCounts | CorpusLike,
     *,
     transitions: bool = False,
     budget: Budget = _BUDGET,
-    sampler: Sampler | None = None,
+    sampler: SamplerLike | None = None,
     seed: int = 0,
+    processes: int = 1,
+    scheduler: Scheduler | None = None,
 ) -> PDFA:
     """Re-estimate the rows of an automaton, and its transitions if wanted; its states stay.
 
@@ -47,18 +59,21 @@ def refit(
     ----------
     pdfa : PDFA
         The automaton.
-    source : PDFA, LanguageModel, or iterable of words
+    source : PDFA, LanguageModel, Corpus or what it is made of, or StepCounts
         From a model, each row becomes the mean of the model's answers over the words that reach its
         state. From words alone, it becomes the mean of what follows there. Either is drawn a little
-        to the row that was there before, as if one word had shown it.
+        to the row that was there before, as if one word had shown it. A word is cut at an event
+        that the automaton does not have; `corpora.count_steps` counts these.
     transitions : bool
         Whether transitions may be moved where that predicts the source better.
     budget : Budget
         How much may be asked of a model; 20,000 symbols if not given.
-    sampler : Sampler, optional
+    sampler : Sampler or Corpus, optional
         What draws words from a model; `ModelWords` if not given.
     seed : int
         Seed of the words.
+    processes, scheduler
+        Who reads a corpus, as for `score`. It is read in bounded memory, unless transitions move.
 
     Returns
     -------
@@ -75,8 +90,14 @@ def refit(
     seed = check_integer(seed, "seed", 0)
     if is_model := isinstance(source, PDFA | LanguageModel):
         evidence = _ask_evidence(pdfa, source, budget, sampler, seed)
+    elif isinstance(source, StepCounts) or not transitions:
+        if transitions:
+            raise InputError("counts do not show where transitions could lead; give the words")
+        if not isinstance(source, StepCounts):
+            source = count_steps(pdfa, source, processes=processes, scheduler=scheduler)
+        return _fit_counts(pdfa, source)
     else:
-        evidence = _count_evidence(pdfa, source)
+        evidence = _count_evidence(pdfa, as_corpus(source))
     fit = polish if transitions else fit_rows
     result = fit(_make_machine(pdfa, complete=transitions), evidence, within=is_model)
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
@@ -90,16 +111,20 @@ def refit(
 
 def _make_machine(pdfa: PDFA, *, complete: bool) -> Machine:
     """Return an automaton with its initial state first; without undefined transitions if asked."""
-    order = np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
     rows = pdfa.probabilities
-    machine = take_states(Machine(pdfa.transitions, rows, rows), order)
+    machine = take_states(Machine(pdfa.transitions, rows, rows), _order_states(pdfa))
     if complete:
         machine = machine._replace(transitions=np.maximum(machine.transitions, 0))
     return machine
 
 
+def _order_states(pdfa: PDFA) -> Integers:
+    """Return the states, the initial one first."""
+    return np.concatenate(([pdfa.initial], np.delete(np.arange(len(pdfa)), pdfa.initial)))
+
+
 def _ask_evidence(
-    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: Sampler | None, seed: int
+    pdfa: PDFA, source: PDFA | LanguageModel, budget: Budget, sampler: SamplerLike | None, seed: int
 ) -> Evidence:
     model = as_model(source)
     if model.alphabet != pdfa.alphabet:
@@ -120,28 +145,46 @@ def _ask_evidence(
         return make_evidence(observations, sampling.training.count_passes(observations))[0]
 
 
-def _count_evidence(pdfa: PDFA, words: Iterable[Word]) -> Evidence:
-    """Take what follows in words as the answers; only the empty prefix is shared by them."""
-    batch = pdfa.alphabet.encode_words(words)
-    if not len(batch):
-        raise InputError("there are no words to fit the automaton to; give one or more")
-    ends = visited_states(pdfa.table, pdfa.initial, batch)[batch.ends]
+def _fit_counts(pdfa: PDFA, counts: StepCounts) -> PDFA:
+    """Make every row the mean of what follows in its state, drawn to the row before."""
+    if counts.table.shape != pdfa.probabilities.shape:
+        raise InputError("these counts are of another automaton; count the steps of this one")
+    if counts.unknown and not counts.symbols:
+        raise InputError(
+            "the automaton has no event of these words, such as "
+            f"{counts.unknown_events[0][0]!r}; check the format and the columns"
+        )
+    machine, order = _make_machine(pdfa, complete=False), _order_states(pdfa)
+    rows = counts.table[order] + PRIOR_WEIGHT * machine.priors
+    rows /= rows.sum(axis=1, keepdims=True)
+    transitions = np.where(rows[:, 1:] > 0, machine.transitions, -1)
+    return PDFA(alphabet=pdfa.alphabet, transitions=transitions, probabilities=rows)
+
+
+def _count_evidence(pdfa: PDFA, corpus: Corpus) -> Evidence:
+    """Take what follows the prefixes of words as the answers."""
+    read = corpus.encode_with_cuts(pdfa.alphabet, Others())
+    words, is_cut = cut_at_unknown(read, len(pdfa.alphabet))
+    ends = visited_states(pdfa.table, pdfa.initial, words)[words.ends]
     if (ends < 0).any():
-        codes = list(batch)[int((ends < 0).argmax())]
-        word = shorten(pdfa.alphabet.decode(codes))
+        word = shorten(pdfa.alphabet.decode(words[int((ends < 0).argmax())]))
         raise InputError(f"the word {word} is undefined in the automaton; leave it out")
-    count, width = len(batch.symbols) + 1, len(pdfa.alphabet) + 1
-    is_first = np.zeros(count, dtype=bool)
-    is_first[batch.offsets[:-1][batch.lengths > 0] + 1] = True
-    parents = np.where(is_first, 0, np.maximum(np.arange(count) - 1, 0))
-    symbols = np.concatenate(([0], batch.symbols)).astype(np.int64)
-    # What follows: from the parent a symbol, and from the end of a word the terminal.
-    ends = np.where(batch.lengths > 0, batch.offsets[1:], 0)
-    nodes = np.concatenate((parents[1:], ends))
-    columns = np.concatenate((symbols[1:] + 1, np.zeros(len(ends), dtype=np.int64)))
-    table = csr_array((np.ones(len(nodes)), (nodes, columns)), shape=(count, width))
-    weights = np.ones(count)
-    weights[0] = len(batch)
+    # What follows the last symbol of a cut word is not known: the tree ends before it.
+    shown = np.flatnonzero(~is_cut | (words.lengths > 0))
+    if not len(shown):
+        raise InputError("all words were cut before their first symbol, so that they show nothing")
+    is_cut, last = is_cut[shown], words.offsets[1:][shown] - 1
+    kept = prefixes_of(words, shown, words.lengths[shown] - is_cut)
+    tree, nodes = PrefixTree.with_ends(kept, len(pdfa.alphabet))
+    places = np.concatenate((tree.parents[1:], nodes))
+    ending = np.zeros(len(nodes), dtype=np.int64)
+    ending[is_cut] = words.symbols[last[is_cut]] + 1
+    columns = np.concatenate((tree.symbols[1:] + 1, ending))
+    counts = np.concatenate((tree.passes[1:], np.ones(len(nodes))))
+    shape = (len(tree), len(pdfa.alphabet) + 1)
+    table = csr_array((counts, (places, columns)), shape=shape)
+    table.sum_duplicates()
+    weights: Floats = np.asarray(table.sum(axis=1)).reshape(-1)
     table.data /= np.repeat(weights, np.diff(table.indptr))
-    answers = table.toarray() if width <= _NARROW else table
-    return Evidence(parents, symbols, weights, answers)
+    answers = table.toarray() if shape[1] <= _NARROW else table
+    return Evidence(tree.parents, tree.symbols, weights, answers)

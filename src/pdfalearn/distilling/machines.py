@@ -49,15 +49,21 @@ def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fi
     """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine.rows))
-    priors = machine.priors
-    if within:
-        priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
-    rows = sums + PRIOR_WEIGHT * priors
-    rows = np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    rows = shrink_rows(sums, weights, machine.priors, PRIOR_WEIGHT, within=within)
     logs = np.log(np.maximum(rows, FLOOR))
     crossed = float((sums * logs).sum())
     loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
     return Fit(machine._replace(rows=rows), logs, states, loss)
+
+
+def shrink_rows(
+    sums: Floats, weights: Floats, priors: Floats, prior_weight: float, *, within: bool = True
+) -> Floats:
+    """Return means of answers, drawn to priors as if ``prior_weight`` words had shown these."""
+    if within:
+        priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
+    rows = sums + prior_weight * priors
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
@@ -70,13 +76,13 @@ def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
-    transitions[:, codes] = np.where(_find_possible(fit, evidence), machine.transitions, -1)
+    transitions[:, codes] = np.where(find_possible(fit, evidence), machine.transitions, -1)
     rows = np.zeros((len(machine.rows), len(alphabet) + 1))
     rows[:, np.append(0, codes + 1)] = machine.rows
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
 
-def _find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
+def find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
     """Return which transitions words take, or have a probability above 0."""
     possible = evidence.spread(fit.machine.rows)[:, 1:] > 0
     befores = fit.states[evidence.parents[1:]]
@@ -103,14 +109,18 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
 
 def prune(fit: Fit, evidence: Evidence) -> Fit:
     """Return a fit without states that no possible word reaches."""
-    machine = fit.machine
-    possible = np.where(_find_possible(fit, evidence), machine.transitions, -1)
-    kept = _find_reached(possible, 0)
+    machine, kept = fit.machine, find_kept(fit, evidence)
     if len(kept) == len(machine.rows):
         return fit
     targets = np.zeros(len(machine.rows), dtype=np.int32)
     targets[kept] = kept
     return fit_rows(redirect(machine, targets), evidence)
+
+
+def find_kept(fit: Fit, evidence: Evidence) -> Integers:
+    """Return the states that possible words reach, in their order."""
+    possible = np.where(find_possible(fit, evidence), fit.machine.transitions, -1)
+    return _find_reached(possible, 0)
 
 
 def _find_reached(transitions: States, initial: int) -> Integers:

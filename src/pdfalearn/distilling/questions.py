@@ -14,10 +14,9 @@ from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.typing import Floats, Integers
 
-# After a transition words go on by this many symbols, the likeliest each time.
-_FURTHER = 2
-# In automata of more states than this words do not go on, as states differ by their rows.
-_SMALL = 64
+# After a transition words go on by at most this many symbols, the likeliest each time, and only
+# where these are at least this likely: where a model is sure, a wrong state costs most.
+_FURTHER, _LIKELY = 5, 0.5
 # A transition that words of at least this weight have taken is not asked about.
 _SEEN = 1.5
 
@@ -32,14 +31,13 @@ def ask_blind_spots(
     observations, found = sampling.observations, list[tuple[Nodes, Floats]]()
     try:
         for place, fit in enumerate(fits):
-            left = (share - sampling.share) / (len(fits) - place)
-            further = _FURTHER if len(fit.machine.rows) <= _SMALL else 0
-            affordable = int(left * sampling.answered / max(sampling.share, 1e-12))
-            count = affordable // (1 + further)
-            if count > 0:
-                starts, symbols, flows = blind_edges(fit, evidence, count)
-                words = observations.nodes.step(nodes[starts], evidence.codes[symbols])
-                _follow(words, flows, further, observations, found)
+            until = sampling.share + (share - sampling.share) / (len(fits) - place)
+            starts, symbols, flows = blind_edges(fit, evidence, _count_affordable(sampling, until))
+            words = observations.nodes.step(nodes[starts], evidence.codes[symbols])
+            # How far words go on is known only when they are asked: so some are asked at a time.
+            while len(words) and (count := _count_affordable(sampling, until) // (1 + _FURTHER)):
+                _follow(words[:count], flows[:count], observations, found)
+                words, flows = words[count:], flows[count:]
     except BudgetReached:
         pass
     probes = np.zeros(observations.nodes.size)
@@ -49,24 +47,29 @@ def ask_blind_spots(
     sampling.probes = probes
 
 
+def _count_affordable(sampling: Sampling, share: float) -> int:
+    """Return about how many answers there may be until a share of the budget is spent."""
+    answers = sampling.answered / max(sampling.share, 1e-12)
+    return max(0, int((share - sampling.share) * answers))
+
+
 def _follow(
     words: Nodes,
     flows: Floats,
-    further: int,
     observations: ObservationTree,
     found: list[tuple[Nodes, Floats]],
 ) -> None:
     """Ask for words and the likeliest ones after them, and note how many words are expected."""
-    for step in range(1 + further):
+    for step in range(1 + _FURTHER):
         observations.ask(words)
         answered = observations.nodes.rows[words] >= 0
         words, flows = words[answered], flows[answered]
         found.append((words, flows))
-        if step < further and len(words):
+        if step < _FURTHER and len(words):
             rows = observations.answers.dense(observations.nodes.rows[words])
             likeliest = rows[:, 1:].argmax(axis=1)
             shares = rows[np.arange(len(words)), likeliest + 1]
-            goes_on = shares > 0
+            goes_on = shares >= _LIKELY
             flows = (flows * shares)[goes_on]
             words = observations.nodes.step(words[goes_on], likeliest[goes_on])
 

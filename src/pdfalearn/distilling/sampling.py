@@ -16,7 +16,8 @@ from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import QueryCost
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.rows import Rows
+from pdfalearn.samplers import ModelWords, Sampler, SamplerLike, as_sampler
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -38,6 +39,8 @@ _FOR_LEARNING = {
     "max_states": "say how many states automata may have by sizes=[…]",
     "max_word_length": "say how long words may be by sampler=ModelWords(max_length=…)",
 }
+# One word in this many is held out until there are enough, where fewer are in the end.
+_EARLY, _ENOUGH = 4, 100
 # Answers are kept sparse where at most this share of all probabilities is listed.
 _SPARSE = 0.25
 
@@ -60,7 +63,7 @@ class Sampling:
     """Draws words until a share of the budget is spent, and keeps what the model answered.
 
     All words come from one stream of random numbers, so that the same seed gives the same words.
-    One word in ``held_out`` is held out; 0 for none.
+    One word in ``held_out`` is held out, one in four until there are enough; 0 for none.
     """
 
     def __init__(
@@ -148,21 +151,46 @@ class Sampling:
             observations.ask_path(words)
         if self.share > 1:
             raise BudgetReached("the share for words", 1)
-        is_held = np.zeros(count, dtype=bool)
-        if self._one_in:
-            is_held = (self.words + 1 + np.arange(count)) % self._one_in == 0
+        held_out = count_held_out(self.words + np.arange(count + 1), self._one_in)
+        is_held = np.diff(held_out) > 0
         learnt, held = words.take((~is_held).nonzero()[0]), words.take(is_held.nonzero()[0])
         self.training = add_words(self.training, learnt, observations, cut)
         self.held_out = add_words(self.held_out, held, observations, cut)
         self.words += count
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
-    def make_evidence(self, most: int) -> tuple[Evidence, Nodes]:
-        """Return what is known from at most about this many answers, and its nodes' nodes here."""
-        training = take_first_words(self.training, most)
+    def make_evidence(
+        self, most: int, *, codes: Integers | None = None, with_held_out: bool = False
+    ) -> tuple[Evidence, Nodes]:
+        """Return what is known from at most about this many answers, and its nodes' nodes here.
+
+        Symbols are ``codes``, or those that are listed.
+        """
+        weights = self.weigh_nodes(take_first_words(self.training, most))
+        if with_held_out:
+            weights += self.held_out.count_passes(self.observations)
+        if codes is None:
+            codes = find_listed(self.observations, weights)
+        return make_evidence(self.observations, weights, codes=codes)
+
+    def weigh_nodes(self, training: Positions) -> Floats:
+        """Return how many words pass every node, or are expected to where automata were blind."""
         weights = training.count_passes(self.observations)
         weights[: len(self.probes)] = np.maximum(weights[: len(self.probes)], self.probes)
-        return make_evidence(self.observations, weights, only_listed=True)
+        return weights
+
+
+def count_held_out(words: Integers, one_in: int) -> Integers:
+    """Return how many of the first words are held out, for several numbers of words.
+
+    Examples
+    --------
+    >>> count_held_out(np.array([3, 4, 40, 400, 900, 2000]), 10).tolist()
+    [0, 1, 10, 100, 100, 200]
+    """
+    if not one_in:
+        return np.zeros_like(words)
+    return np.maximum(words // one_in, np.minimum(words // _EARLY, _ENOUGH))
 
 
 def add_words(
@@ -197,17 +225,23 @@ def take_first_words(positions: Positions, most: int) -> Positions:
 
 
 def make_evidence(
-    observations: ObservationTree, weights: Floats, *, only_listed: bool = False
+    observations: ObservationTree,
+    weights: Floats,
+    *,
+    codes: Integers | None = None,
+    row_numbers: Integers | None = None,
 ) -> tuple[Evidence, Nodes]:
     """Return the evidence of the nodes that have a weight, and these nodes in its order.
 
-    With ``only_listed`` symbols that no sparse answer lists are left out.
+    ``codes`` are the symbols that it is over, all if None; ``row_numbers`` are the answers of all
+    nodes, those of the observations if None.
     """
     nodes = weights.nonzero()[0]
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
     parents = numbers[observations.nodes.parents[nodes]]
-    rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
+    numbers_of = observations.nodes.rows if row_numbers is None else row_numbers
+    rows = observations.answers.rows(numbers_of[nodes].astype(np.int64))
     if rows.rest is not None and rows.rest.any():
         word = shorten(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
@@ -216,24 +250,45 @@ def make_evidence(
         )
     symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
     table: Table
-    codes = None
-    if rows.columns is None or rows.offsets is None:
-        table = rows.values / rows.values.sum(axis=1, keepdims=True)
+    if not rows.is_sparse:
+        table, codes = rows.values / rows.values.sum(axis=1, keepdims=True), None
     else:
-        entries = rows.values.copy(), rows.columns, rows.offsets
-        sparse = csr_array(entries, shape=(len(rows), rows.width))
-        sparse.data /= np.repeat(np.asarray(sparse.sum(axis=1)), np.diff(sparse.indptr))
-        table = _choose_format(sparse)
-        if only_listed and table is sparse:
-            # Keep the columns of symbols that are listed or taken.
-            codes = np.union1d(sparse.indices[sparse.indices > 0] - 1, symbols[1:])
+        sparse = _make_sparse(rows)
+        if codes is not None:
             columns = np.concatenate(([0], codes + 1))
             listed = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
-            table = _choose_format(csr_array(listed, shape=(len(rows), len(columns))))
+            sparse = csr_array(listed, shape=(len(rows), len(columns)))
             symbols = np.searchsorted(codes, symbols)
             symbols[0] = 0
+        table = _choose_format(sparse)
     evidence = Evidence(parents, symbols, weights[nodes], table, codes)
     return evidence, nodes[evidence.order]
+
+
+def find_listed(observations: ObservationTree, weights: Floats) -> Integers | None:
+    """Return the symbols that are listed or taken at nodes that have a weight.
+
+    None stands for all: where answers are not sparse, or list most.
+    """
+    nodes = weights.nonzero()[0]
+    rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
+    if not rows.is_sparse:
+        return None
+    sparse = _make_sparse(rows)
+    if sparse.nnz > _SPARSE * sparse.shape[0] * sparse.shape[1]:
+        return None
+    taken = observations.nodes.last_symbols[nodes[1:]].astype(np.int64)
+    return np.union1d(sparse.indices[sparse.indices > 0] - 1, taken)
+
+
+def _make_sparse(rows: Rows) -> csr_array[np.float64]:
+    """Return sparse rows as a table, each summing up to 1."""
+    if rows.columns is None or rows.offsets is None:
+        raise TypeError("dense rows list everything")
+    entries = rows.values.copy(), rows.columns, rows.offsets
+    sparse: csr_array[np.float64] = csr_array(entries, shape=(len(rows), rows.width))
+    sparse.data /= np.repeat(np.asarray(sparse.sum(axis=1)), np.diff(sparse.indptr))
+    return sparse
 
 
 def _choose_format(table: csr_array[np.float64]) -> Table:
@@ -242,8 +297,8 @@ def _choose_format(table: csr_array[np.float64]) -> Table:
     return make_dense(table) if is_dense else table
 
 
-def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> None:
-    """Refuse a budget that does not bound what is asked, or is too small for it."""
+def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any words") -> Budget:
+    """Return a budget; refuse one that does not bound what is asked, or is too small for it."""
     if not isinstance(budget, Budget):
         raise InputError(f"budget {budget!r} is not a Budget, such as Budget(max_symbols=20_000)")
     if not budget.bounds_questions:
@@ -266,20 +321,16 @@ def check_budget(budget: object, cost: QueryCost, purpose: str = "hold out any w
                 f"{name}={bound} is too small to {purpose}; give at least "
                 f"{_LEAST_SYMBOLS}, better some thousands"
             )
+    return budget
 
 
-def check_sampler(sampler: Sampler | None, budget: Budget, cost: QueryCost) -> Sampler:
+def check_sampler(sampler: SamplerLike | None, budget: Budget, cost: QueryCost) -> Sampler:
     """Return what draws words: by default the model, with words so short that enough fit in."""
     if sampler is None:
         bounds, (low, high) = _answer_bounds(budget, cost), _LENGTHS
         length = max(low, min(high, min(bounds) // _WORDS_AT_LEAST)) if bounds else _LENGTH
         return ModelWords(length)
-    if not hasattr(sampler, "draw"):
-        raise InputError(
-            f"sampler={sampler!r} is not a sampler, such as ModelWords(max_length=100) or "
-            "Corpus(path)"
-        )
-    return sampler
+    return as_sampler(sampler)
 
 
 def _answer_bounds(budget: Budget, cost: QueryCost) -> list[int]:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.other_programs import to_networkx as to_networkx
     from pdfalearn.io.other_programs import write_intervals as write_intervals
     from pdfalearn.io.pdfa_files import check_symbols as check_symbols
+    from pdfalearn.io.saving import can_load as can_load
+    from pdfalearn.io.saving import load_model as load_model
     from pdfalearn.io.tree_files import MOST_LEAVES as MOST_LEAVES
     from pdfalearn.io.tree_files import render_tree as render_tree
     from pdfalearn.io.word_files import WordLines as WordLines
     from pdfalearn.io.word_files import WordNotation as WordNotation
-    from pdfalearn.io.word_files import encode_lines as encode_lines
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -13,6 +13,7 @@ from pdfalearn.checks import SUM_TOLERANCE, check_fits, sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import read_all
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats
 
 TEXT_LIMIT = 256 * 2**20
 """The most bytes of text, before compression, that are read."""
@@ -89,10 +90,15 @@ def build_pdfa(
                 f"{alphabet.symbols[symbol]!r} has a transition on line {first} already",
             )
         table[state, symbol], rows[state, symbol + 1] = successor, probability
-    for (name, _, line), total in zip(states, rows.sum(axis=1).tolist(), strict=True):
+    check_state_sums(states, rows.sum(axis=1))
+    return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=initial)
+
+
+def check_state_sums(states: Sequence[State], sums: Floats) -> None:
+    """Refuse weights of a state that do not sum to 1."""
+    for (name, _, line), total in zip(states, sums.tolist(), strict=True):
         if not sums_to_one(total):
             raise at_line(line, f"state {name!r}: its weights sum to {total:.9g}, not to 1")
-    return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=initial)
 
 
 def probability_in(field: bytes, line: int) -> float:

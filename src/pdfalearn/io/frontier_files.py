@@ -46,8 +46,9 @@ def _check_text(document: Document) -> Dtypes:
     perplexity = document["model_perplexity"]
     if document["figures"] != FIGURES:
         raise wrong("figures", document["figures"], f"{FIGURES}")
-    if not is_number(perplexity) or not 0 <= perplexity < LARGEST:
-        raise wrong("model_perplexity", perplexity, "a number of 0 or more")
+    is_right = perplexity is None or (is_number(perplexity) and 0 <= perplexity < LARGEST)
+    if not is_right:
+        raise wrong("model_perplexity", perplexity, "null or a number of 0 or more")
     for name in ("states", "sizes"):
         _check_growing(document[name], name)
     tables = {name: member.dtypes for name, member in (_FIGURES | _KEPT).items()}
@@ -77,7 +78,7 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Frontier:
     return Frontier(
         points=_points(document["states"], figures.tolist(), arrays),
         sizes=tuple(document["sizes"]),
-        model_perplexity=float(document["model_perplexity"]),
+        model_perplexity=document["model_perplexity"],
         **kept,
         **shared,
     )

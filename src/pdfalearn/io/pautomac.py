@@ -1,19 +1,22 @@
-"""Model files of the PAutomaC competition: read if they are deterministic, written for any PDFA."""
+"""Model files of the PAutomaC competition: read of every kind, written for any PDFA."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import sums_to_one
+from pdfalearn.checks import check_tables_fit, sums_to_one
 from pdfalearn.errors import FileFormatError
 from pdfalearn.io._lines import (
     State,
     Transition,
     at_line,
     build_pdfa,
+    check_state_sums,
     initial_state,
     probability_in,
     read_bytes,
@@ -21,6 +24,10 @@ from pdfalearn.io._lines import (
     split_lines,
 )
 from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Floats
+
+if TYPE_CHECKING:
+    from pdfalearn.models import PFA
 
 _KEYS = {"I": "(state)", "F": "(state)", "S": "(state,symbol)", "T": "(state,symbol,state)"}
 _TITLE = re.compile(rb"([IFST]):.*")
@@ -32,8 +39,12 @@ _Section = dict[tuple[int, ...], tuple[float, int]]
 _NONE = (0.0, 0)
 
 
-def read_pautomac(stream: BinaryIO) -> PDFA:
-    """Read a PDFA from a model file; its symbols are the file's numbers as strings."""
+def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
+    """Read a PDFA, or a PFA where the model is not deterministic; symbols are numbers as strings.
+
+    A model is not deterministic if words begin in several states, or a state and a symbol have
+    several successors.
+    """
     starts, finals, shares, moves = _sections(split_lines(read_bytes(stream)))
     lines = {key[0]: line for section in (shares, finals) for key, (_, line) in section.items()}
     numbers = {state: number for number, state in enumerate(sorted(lines))}
@@ -43,27 +54,72 @@ def read_pautomac(stream: BinaryIO) -> PDFA:
         for state in key[::2]:
             if state not in numbers:
                 raise at_line(line, f"state {state} is unknown: it is not in F: nor S:")
+    sums = _sum_moves(moves)
     # A share is that of a symbol among those words that do not stop.
     chances = {
         key: (1 - finals.get(key[:1], _NONE)[0]) * share for key, (share, _) in shares.items()
     }
+    for (state, symbol), (_, line) in shares.items():
+        if chances[state, symbol] and (state, symbol) not in sums:
+            what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
+            raise at_line(line, what)
     transitions = [
-        Transition(numbers[key[0]], codes[key[1]], numbers[key[2]], chances.get(key[:2], 0.0), line)
+        Transition(
+            numbers[key[0]],
+            codes[key[1]],
+            numbers[key[2]],
+            weight * chances.get(key[:2], 0.0),
+            line,
+        )
         for key, (weight, line) in moves.items()
         if weight  # 0 is as good as no entry
     ]
-    possible = {key[:2] for key, (weight, _) in moves.items() if weight}
-    for (state, symbol), (_, line) in shares.items():
-        if chances[state, symbol] and (state, symbol) not in possible:
-            what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
-            raise at_line(line, what)
     states = [State(name, finals.get((name,), _NONE)[0], lines[name]) for name in numbers]
-    initial = numbers[initial_state({key[0]: entry for key, entry in starts.items()})]
-    pdfa = build_pdfa(Alphabet(map(str, symbols)), states, transitions, initial)
-    for (state, symbol, _), (weight, line) in moves.items():
-        if weight and not sums_to_one(weight):
-            raise at_line(line, f"state {state}, symbol {symbol}: T: has {weight}, not 1")
-    return pdfa
+    begins = {key[0]: entry for key, entry in starts.items() if entry[0]}
+    alphabet = Alphabet(map(str, symbols))
+    if len(begins) <= 1 and len(transitions) == len(sums):
+        built: PDFA | PFA = build_pdfa(
+            alphabet, states, transitions, numbers[initial_state(begins)]
+        )
+    else:
+        initial = np.zeros(len(states))
+        for state, (weight, _) in begins.items():
+            initial[numbers[state]] = weight
+        built = _build_pfa(alphabet, states, transitions, initial)
+    for (state, symbol), (total, line) in sums.items():
+        if not sums_to_one(total):
+            raise at_line(line, f"state {state}, symbol {symbol}: T: has {total:.9g}, not 1")
+    return built
+
+
+def _sum_moves(moves: _Section) -> _Section:
+    """Sum the weights of the successors of each state and symbol; note the first line of each."""
+    sums: _Section = {}
+    for key, (weight, line) in moves.items():
+        if weight:
+            before, first = sums.get(key[:2], (0.0, line))
+            sums[key[:2]] = before + weight, first
+    return sums
+
+
+def _build_pfa(
+    alphabet: Alphabet, states: list[State], transitions: list[Transition], initial: Floats
+) -> PFA:
+    """Make the PFA of these transitions, or name the line of a state whose weights are wrong."""
+    from pdfalearn.models import PFA
+
+    count = len(states)
+    check_tables_fit(
+        8 * count**2 * len(alphabet),
+        f"{count:,} states and {len(alphabet):,} symbols",
+        "take a machine with more memory",
+    )
+    matrices = np.zeros((len(alphabet), count, count))
+    for state, symbol, successor, probability, _ in transitions:
+        matrices[symbol, state, successor] = probability
+    ends = np.array([state.terminal for state in states])
+    check_state_sums(states, ends + matrices.sum(axis=(0, 2)))
+    return PFA(alphabet, initial=initial, matrices=matrices, ends=ends)
 
 
 def _sections(lines: list[bytes]) -> list[_Section]:

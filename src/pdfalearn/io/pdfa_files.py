@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO
@@ -52,33 +52,44 @@ def symbol_shown(symbol: Symbol) -> str:
     return reprlib.repr(symbol)
 
 
-def _header_text(pdfa: PDFA) -> bytes:
-    """Write the header as a JSON object."""
-    check_symbols((*pdfa.alphabet, pdfa.terminal))
+def header_text(kind: str, alphabet: Alphabet, **others: int) -> bytes:
+    """Write the header of an automaton as a JSON object."""
+    check_symbols((*alphabet, alphabet.terminal))
     header = {
-        "format": "pdfa",
+        "format": kind,
         "version": 1,
-        "alphabet": pdfa.alphabet.symbols,
-        "terminal": pdfa.terminal,
-        "initial": pdfa.initial,
+        "alphabet": alphabet.symbols,
+        "terminal": alphabet.terminal,
+        **others,
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates, which UTF-8 does not have, become \udxxx, and that is their form in JSON.
     return text.encode("utf-8", "backslashreplace")
 
 
-def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any], Alphabet, int]:
-    """Read a JSON object that has a header and ``other_keys``, and no more; return the header."""
+def parse_document(data: bytes) -> dict[str, Any]:
+    """Read a JSON object."""
     if not data:
         raise FileFormatError("empty, not a PDFA; save or fetch it again")
-    document = parse_json(data, "it")
+    return parse_json(data, "it")
+
+
+def _parse(document: dict[str, Any], other_keys: Iterable[str] = ()) -> tuple[Alphabet, int]:
+    """Check an object that has a header and ``other_keys``, and no more; return the header."""
     check_kind(document, "pdfa")
     expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
         raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
     for key in document.keys() - expected:
         raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
-    symbols, terminal, initial = (document[key] for key in ("alphabet", "terminal", "initial"))
+    if type(initial := document["initial"]) is not int:
+        raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
+    return read_alphabet(document), initial
+
+
+def read_alphabet(document: dict[str, Any]) -> Alphabet:
+    """Make the alphabet of a header."""
+    symbols, terminal = document["alphabet"], document["terminal"]
     if not isinstance(symbols, list):
         raise FileFormatError(f"alphabet {reprlib.repr(symbols)} is not a list of symbols")
     for symbol in (*symbols, terminal):
@@ -86,9 +97,7 @@ def _parse(data: bytes, other_keys: Iterable[str] = ()) -> tuple[dict[str, Any],
             raise FileFormatError(
                 f"symbol {symbol_shown(symbol)} is neither a string nor an integer of 64 bits"
             )
-    if type(initial) is not int:
-        raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
-    return document, Alphabet(symbols, terminal), initial
+    return Alphabet(symbols, terminal)
 
 
 TEXT_LIMIT = 128 * 2**20
@@ -119,12 +128,22 @@ def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def read_json(stream: BinaryIO) -> PDFA:
     """Read a PDFA from JSON."""
+    return pdfa_of_document(read_document(stream))
+
+
+def read_document(stream: BinaryIO) -> dict[str, Any]:
+    """Read the object of a JSON file, if it is not too large."""
     text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
     if excess := _excess(text):
         raise FileFormatError(
             f"{excess}; another kind of file under this ending? Large PDFA go into .npz files"
         )
-    document, alphabet, initial = _parse(text, ("transitions", "probabilities"))
+    return parse_document(text)
+
+
+def pdfa_of_document(document: dict[str, Any]) -> PDFA:
+    """Make a PDFA of the object of a JSON file."""
+    alphabet, initial = _parse(document, ("transitions", "probabilities"))
     columns = len(alphabet)
     return PDFA(
         alphabet=alphabet,
@@ -141,7 +160,7 @@ def _text(pdfa: PDFA) -> bytes:
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    written = bytearray(_header_text(pdfa).removesuffix(b"}"))
+    written = bytearray(header_text("pdfa", pdfa.alphabet, initial=pdfa.initial).removesuffix(b"}"))
     for name in ("transitions", "probabilities"):
         table: NDArray[Any] = getattr(pdfa, name)
         written += f',\n"{name}":['.encode()
@@ -211,21 +230,23 @@ def write_npz(pdfa: PDFA, stream: BinaryIO) -> None:
     write_archive(stream, arrays_of_pdfa(pdfa))
 
 
-def read_npz(stream: BinaryIO) -> PDFA:
-    """Read a PDFA from a NumPy archive; nothing in it is ever unpickled."""
+def read_arrays(stream: BinaryIO, *kinds: Mapping[str, Collection[str]]) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a NumPy archive that is of one of these kinds; nothing is unpickled."""
     with open_archive(stream) as archive:
         names = archive.namelist()
-        if sorted(names) != sorted(DTYPES):
-            raise FileFormatError(f"holds {names[:8]}, not the arrays {[*DTYPES]} of a PDFA")
+        kind = next((kind for kind in kinds if sorted(names) == sorted(kind)), None)
+        if kind is None:
+            raise FileFormatError(f"holds {names[:8]}, not the arrays {[*kinds[0]]} of a PDFA")
         check_sizes(archive, stream)
-        arrays = {name: read_array(archive, name, DTYPES[name]) for name in DTYPES}
-    return pdfa_of(arrays)
+        return {name: read_array(archive, name, kind[name]) for name in kind}
 
 
 def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
     """Return the arrays that a PDFA is made of, by the names of files."""
     return {
-        "header.npy": np.frombuffer(_header_text(pdfa), np.uint8),
+        "header.npy": np.frombuffer(
+            header_text("pdfa", pdfa.alphabet, initial=pdfa.initial), np.uint8
+        ),
         "transitions.npy": pdfa.transitions.astype("<i4", copy=False),
         "probabilities.npy": pdfa.probabilities.astype("<f8", copy=False),
     }
@@ -233,7 +254,7 @@ def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
 
 def pdfa_of(arrays: Mapping[str, NDArray[Any]]) -> PDFA:
     """Make a PDFA of its arrays, or say what is wrong with them."""
-    _, alphabet, initial = _parse(arrays["header.npy"].tobytes())
+    alphabet, initial = _parse(parse_document(arrays["header.npy"].tobytes()))
     return PDFA(
         alphabet=alphabet,
         transitions=arrays["transitions.npy"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
@@ -23,12 +23,16 @@ from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
+from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
+
+if TYPE_CHECKING:
+    from pdfalearn.models import PFA
 
 _ARCHIVE = ".zip"
 _ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
@@ -64,9 +68,9 @@ def _read_arpa(stream: BinaryIO) -> PDFA:
 
 
 _READERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".json": pdfa_files.read_json,
-    ".json.gz": partial(read_gzipped, pdfa_files.read_json),
-    ".npz": pdfa_files.read_npz,
+    ".json": read_json,
+    ".json.gz": partial(read_gzipped, read_json),
+    ".npz": read_npz,
     ".arpa": _read_arpa,
     ".arpa.gz": partial(read_gzipped, _read_arpa),
     ".pautomac": read_pautomac,
@@ -107,22 +111,22 @@ _WRITERS_OF: dict[type, dict[str, Callable[[Any, BinaryIO], None]]] = {
 
 
 def save(thing: object, path: str | os.PathLike[str]) -> None:
-    """Write a PDFA, a whole run, a frontier or a classification tree to a file.
+    """Write an automaton, a whole run, a frontier or a classification tree to a file.
 
     The ending of its name says the format. A crash leaves the old file or the new one, never half
     of one.
 
     Parameters
     ----------
-    thing : PDFA, Result, Frontier or TreeNode
+    thing : PDFA, PFA, Result, Frontier or TreeNode
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
-        ``.pautomac`` and ``.pautomac_model.txt``. For a `Result` or a `Frontier` ``.zip``. For a
-        tree what `save_tree` writes.
+        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
+        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes.
 
     Raises
     ------
@@ -146,7 +150,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     """
     writers = _writers_for(type(thing), path)
     if writers is None:
-        kinds = ", ".join(kind.__name__ for kind in _WRITERS_OF)
+        kinds = ", ".join(["PFA", *(kind.__name__ for kind in _WRITERS_OF)])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -161,7 +165,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `Result`, `Frontier` or `TreeNode`.
+        What is to be saved: `PDFA`, `PFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -183,7 +187,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a PDFA, a run or a frontier from a file, in the format that its name's ending says.
+    """Read an automaton, a run or a frontier from a file, in the format of its name's ending.
 
     What was saved and is loaded again is equal, to the last bit of every probability; only
     PAutomaC's files round.
@@ -191,16 +195,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz``, ``.npz`` or ``.dot`` for a PDFA,
-        ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an n-gram model
-        (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a deterministic model of PAutomaC
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
+        ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
+        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
         (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``,
         ``.joblib``, or the text inside as ``.pythautomata``; nothing is unpickled).
 
     Returns
     -------
-    PDFA, Result or Frontier
-        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA.
+    PDFA, PFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, or a PFA where
+        the automaton is not deterministic.
 
     Raises
     ------
@@ -221,6 +226,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_named(path, _READERS)
 
 
+def can_load(path: str | os.PathLike[str]) -> bool:
+    """Return whether the ending of a name is one that `load` knows."""
+    return os.fspath(path).lower().endswith(tuple(_READERS))
+
+
 def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     """Read a PDFA from a file that `load` reads; of a run its automaton, of a frontier the best.
 
@@ -233,11 +243,32 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     ...     load_pdfa(pathlib.Path(folder, "small.npz"))
     PDFA(1 state, alphabet=('a',), initial=0)
     """
+    loaded = load_model(path)
+    if isinstance(loaded, PDFA):
+        return loaded
+    raise InputError(
+        f"{show_name(check_name(path))}: the automaton is not deterministic, and here a PDFA is "
+        "needed; learn or distill one from load(path)"
+    )
+
+
+def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
+    """Read a PDFA or a PFA from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.1, 0.9]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(pdfa, pathlib.Path(folder, "small.npz"))
+    ...     load_model(pathlib.Path(folder, "small.npz")) == pdfa
+    True
+    """
     loaded = load(path)
     if isinstance(loaded, Result):
         return loaded.pdfa
-    pdfa: PDFA = loaded.best if isinstance(loaded, Frontier) else loaded
-    return pdfa
+    model: PDFA | PFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    return model
 
 
 def _writers_for(
@@ -247,7 +278,9 @@ def _writers_for(
     # Subclasses are saved as what they are derived from.
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
-        return None
+        from pdfalearn.models import PFA
+
+        return PFA_WRITERS if issubclass(kind, PFA) else None
     name, writers = check_name(path), _WRITERS_OF[found]
     if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
         archived = _ARCHIVED[found]

@@ -8,41 +8,51 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import repeat
 from pathlib import Path
-from typing import TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.arrays import IntMap
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
-from pdfalearn.text import are_characters, escaped, shorten, symbol_text
-from pdfalearn.typing import Bytes, Integers
+from pdfalearn.io._token_codes import TokenCodes
+from pdfalearn.text import are_characters, escaped, symbol_text
+from pdfalearn.typing import Codes, Flags, Integers
 from pdfalearn.words import Words
 
-# Symbols of up to this many bytes fit into one integer.
-_LONGEST = 8
-_MASKS = np.array([2 ** (8 * count) - 1 for count in range(_LONGEST + 1)], dtype=np.uint64)
-_NEW_LINE, _BLANK = 10, 32
-# A map that is given this many keys at once looks up whole arrays.
-_MANY_KEYS = 256
+_NEW_LINE = 10
+# The characters that separate symbols; the last entry stands for all that follow.
+_ARE_BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
 
 
-def _tokens(characters: Bytes) -> tuple[Integers, Integers]:
-    """Return where what stands between blanks begins, and how long it is."""
-    inside = (characters != _NEW_LINE) & (characters != _BLANK)
+class WordBlock(NamedTuple):
+    """Words of lines that follow each other in a file."""
+
+    # What is not a symbol of the alphabet has the code -1.
+    words: Words
+    # Which words have the mark of a cut word.
+    is_cut: Flags
+    # What is not a symbol of the alphabet, in the order of the text.
+    unknown: list[str]
+
+
+def _points(text: str) -> NDArray[Any]:
+    """Return the code points of a text, as bytes where that is enough."""
+    if text.isascii():
+        return np.frombuffer(text.encode(), dtype=np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def _find_tokens(points: NDArray[Any]) -> tuple[Integers, Integers]:
+    """Return where what stands between blanks begins and ends."""
+    if points.dtype != np.uint8:
+        points = np.minimum(points, len(_ARE_BLANK) - 1)
+    inside = ~_ARE_BLANK[points]
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-    return edges[::2], edges[1::2] - edges[::2]
-
-
-def _pack(characters: Bytes, begins: Integers, lengths: Integers) -> Integers:
-    """Put the bytes of every token, which are ASCII, into one integer, the first byte lowest."""
-    padded = np.concatenate((characters, np.zeros(_LONGEST, dtype=np.uint8)))
-    # Every eight bytes that follow each other, one integer for each place.
-    windows = np.ndarray(len(characters), dtype="<u8", buffer=padded.data, strides=(1,))
-    return np.asarray(windows[begins] & _MASKS[lengths]).view(np.int64)
+    return edges[::2], edges[1::2]
 
 
 # An error shows no more characters of a symbol.
@@ -67,9 +77,9 @@ class WordNotation:
     up 'a b' \n (cut)
     """
 
-    def __init__(self, alphabet: Alphabet) -> None:
+    def __init__(self, alphabet: Alphabet, *, are_joined: bool | None = None) -> None:
         self._symbols = alphabet.symbols
-        self._are_joined = are_characters(alphabet)
+        self._are_joined = are_characters(alphabet) if are_joined is None else are_joined
         self._texts = _texts(list(map(str, alphabet)), are_joined=self._are_joined)
         self._text_of = dict(zip(alphabet, self._texts, strict=True))
         parts = f" {_CUT}" if self._are_joined else [_CUT]
@@ -86,67 +96,85 @@ class WordNotation:
 
     def codes(self, line: str) -> list[int]:
         """Read a word; a KeyError names what is not a symbol of the alphabet."""
-        if self.is_cut(line):
-            line = line[: -len(self._mark)]
-        try:
-            return [self._codes[text] for text in (line if self._are_joined else line.split())]
-        except KeyError:  # some symbols may have escapes or quotes
-            rest = self._pattern.sub("", line)
-            unknown = rest if self._are_joined else rest.split()
-            if unknown:
-                raise KeyError(unknown[0]) from None
-            return [self._forms[text] for text in self._pattern.findall(line)]
+        words, _, unknown = self.read_block(line + "\n")
+        if unknown:
+            raise KeyError(unknown[0])
+        return list(words[0])
 
-    def encode(self, lines: Sequence[str], name: str, first: int = 1) -> Words:
-        """Turn lines of a file into words, or name the line and the symbol that is not one.
+    def read_block(self, text: str) -> WordBlock:
+        """Read whole lines, each with its end; what is not a symbol has the code -1."""
+        text, cut = self._remove_marks(text)
+        words, unknown = self._read_plain(text) if self._is_plain else self._read_closely(text)
+        if unknown and self._is_plain and len(self._forms) > len(self._codes):
+            words, unknown = self._read_closely(text)  # it may be another form of a symbol
+        is_cut = np.zeros(len(words), dtype=bool)
+        is_cut[cut] = True
+        return WordBlock(words, is_cut, unknown)
 
-        With their ends they are read many at once, where that does not take a closer look.
-        """
-        words = self._encode_plain(lines)
-        if words is not None:
-            return words
-        codes = []
-        for number, line in enumerate(lines, first):
-            try:
-                codes.append(self.codes(line.removesuffix("\n")))
-            except KeyError as error:
-                symbol = shorten(str(error.args[0]), _LONGEST_SYMBOL)
-                raise FileFormatError(
-                    f"{name}, line {number}: symbol {symbol!r} is not in the alphabet"
-                ) from error
-        return Words.of(codes)
+    def _remove_marks(self, text: str) -> tuple[str, list[int]]:
+        """Remove the marks of cut words; also return the places of these words."""
+        if _CUT not in text:
+            return text, []
+        # Whether a line has the mark depends on its end alone.
+        lines = text.split("\n")[:-1]
+        cut = [place for place, line in enumerate(lines) if self.is_cut(line)]
+        for place in cut:
+            lines[place] = lines[place][: -len(self._mark)]
+        return "".join([line + "\n" for line in lines]), cut
 
-    def _encode_plain(self, lines: Sequence[str]) -> Words | None:
-        """Return the words of lines, each with its end of line; None if it is not that simple."""
-        text = "".join(lines)
-        if self._map is None or not text.isascii() or text.count("\n") != len(lines):
-            return None
-        characters = np.frombuffer(text.encode(), dtype=np.uint8)
+    def _read_plain(self, text: str) -> tuple[Words, list[str]]:
+        """Read lines in array passes, where every symbol is written as a plain text."""
+        points = _points(text)
+        breaks = np.flatnonzero(points == _NEW_LINE)
         if self._are_joined:
-            begins = np.flatnonzero(characters != _NEW_LINE)
-            codes = self._map.get(np.arange(256))[characters[begins]]
+            begins = np.flatnonzero(points != _NEW_LINE)
+            ends = begins + 1
+            table = self._code_points
+            codes = table[np.minimum(points[begins].astype(np.int32), len(table) - 1)]
+            offsets = breaks - np.arange(len(breaks))
         else:
-            begins, lengths = _tokens(characters)
-            if lengths.max(initial=0) > _LONGEST:
-                return None
-            codes = self._map.get(_pack(characters, begins, lengths))
-        if codes.min(initial=0) < 0:
-            return None
-        breaks = np.flatnonzero(characters == _NEW_LINE)
-        offsets = np.append(0, np.searchsorted(begins, breaks))
-        return Words(codes.astype(np.int32), offsets.astype(np.int64))
+            begins, ends = _find_tokens(points)
+            if self._table is not None and points.dtype == np.uint8:
+                codes = self._table.find(points, begins, ends - begins)
+            else:
+                known = map(self._codes.get, text.split(), repeat(-1))
+                codes = np.fromiter(known, np.int32, len(begins))
+            offsets = np.searchsorted(begins, breaks)
+        where = np.flatnonzero(codes < 0)
+        pairs = zip(begins[where].tolist(), ends[where].tolist(), strict=True)
+        unknown = [text[begin:end] for begin, end in pairs]
+        words = Words(codes, np.append(0, offsets).astype(np.int64))
+        return words, unknown
+
+    def _read_closely(self, text: str) -> tuple[Words, list[str]]:
+        """Read lines in which symbols may have escapes or quotes."""
+        found, unknown = [], []
+        for line in text.split("\n")[:-1]:
+            texts = self._pattern.findall(line)
+            codes = [self._forms.get(one, -1) for one in texts]
+            found.append(codes)
+            if -1 in codes:
+                unknown += [one for one, code in zip(texts, codes, strict=True) if code < 0]
+        return Words.of(found), unknown
 
     @cached_property
-    def _map(self) -> IntMap | None:
-        """The codes of symbols by their bytes; None where there is one that is not plain."""
-        for text in self._codes:
-            is_cut = not self._are_joined and " " in text
-            if not text.isascii() or not 0 < len(text) <= _LONGEST or is_cut:
-                return None
-        numbers = [int.from_bytes(text.encode(), "little") for text in self._codes]
-        found = IntMap()
-        found.get_or_add(np.resize(numbers, max(_MANY_KEYS, len(numbers))))
-        return found
+    def _is_plain(self) -> bool:
+        """Whether each symbol is written as one character, or as a text without blanks."""
+        if self._are_joined:
+            return all(len(text) == 1 for text in self._codes)
+        return all(text.split() == [text] for text in self._codes)
+
+    @cached_property
+    def _code_points(self) -> Codes:
+        """The code of each character, -1 for what is not a symbol."""
+        points = [ord(text) for text in self._codes]
+        table = np.full(max(points) + 2, -1, dtype=np.int32)
+        table[points] = list(self._codes.values())
+        return table
+
+    @cached_property
+    def _table(self) -> TokenCodes | None:
+        return TokenCodes.of(list(self._codes))
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -176,9 +204,11 @@ class WordNotation:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """Any symbol; a looser form counts only where no exact one fits."""
+        """Any symbol, or what is not one; a looser form counts only where no exact one fits."""
         texts = "|".join(map(re.escape, self._forms))
-        return re.compile(texts if self._are_joined else rf"(?<!\S)(?:{texts})(?!\S)")
+        if self._are_joined:
+            return re.compile(f"{texts}|.", re.DOTALL)
+        return re.compile(rf"(?<!\S)(?:{texts})(?!\S)|\S+")
 
 
 def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
@@ -198,7 +228,7 @@ def _texts(symbols: Sequence[str], *, are_joined: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class WordLines:
-    """The lines of a file of words; what they mean depends on the alphabet."""
+    """The lines of a text, and its name for errors."""
 
     name: str
     lines: list[str]
@@ -211,23 +241,6 @@ class WordLines:
 
     def __len__(self) -> int:
         return len(self.lines)
-
-    def encoded(self, alphabet: Alphabet) -> Words:
-        """Turn the lines into words of an alphabet, or name the line and the symbol that is not."""
-        return WordNotation(alphabet).encode(self.lines, self.name)
-
-    def cut_words(self, alphabet: Alphabet) -> int:
-        """Count the words that are marked as cut."""
-        return sum(map(WordNotation(alphabet).is_cut, self.lines))
-
-
-def encode_lines(path: str | os.PathLike[str], alphabet: Alphabet, most: int) -> Iterator[Words]:
-    """Read the words of a file in batches of at most this many words, keeping none."""
-    notation, begin = WordNotation(alphabet), 1
-    with _open_text(path) as (stream, name):
-        while lines := list(islice(stream, most)):
-            yield notation.encode(lines, name, begin)
-            begin += len(lines)
 
 
 @contextmanager

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import numpy as np
 from scipy.special import xlogy
 
-from pdfalearn.alphabet import Word, shorten
+from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import IntMap
 from pdfalearn.chains import Pairs, minus_logs
 from pdfalearn.checks import check_integer, make_generator
+from pdfalearn.corpora import CorpusLike, Others, as_corpus, cut_at_unknown
 from pdfalearn.equivalence import Equivalence, Tolerance, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.metrics.comparing import EXACT
@@ -117,7 +118,7 @@ def _parts_of(words: Words) -> Iterator[tuple[int, int, slice]]:
 def evaluate(
     target: PDFA | LanguageModel,
     candidate: PDFA | LanguageModel,
-    words: Iterable[Word] | None = None,
+    words: CorpusLike | None = None,
     *,
     count: int = 1000,
     seed: int = 0,
@@ -131,8 +132,9 @@ def evaluate(
     ----------
     target, candidate : PDFA or LanguageModel
         Models over the same symbols, in any order. The terminals may have different names.
-    words : iterable of words, optional
-        The words to evaluate on; drawn from the target if not given.
+    words : Corpus or what it is made of, optional
+        The words to evaluate on; drawn from the target if not given. A word is cut at an event that
+        the target does not have.
     count, seed, max_length : int
         If no words are given: how many to draw, the seed, and where longer ones are cut.
     equivalence : Equivalence or Tolerance
@@ -172,9 +174,9 @@ def evaluate(
             batch = _draw_words(asked, count, most, make_generator(seed))
             cut = int((batch.lengths == most).sum())
         else:
-            batch = target.alphabet.encode_words(words)
-            if not len(batch):
-                raise InputError("there are no words to evaluate on; give one or more")
+            read = as_corpus(words).encode_with_cuts(target.alphabet, Others())
+            batch, is_cut = cut_at_unknown(read, len(target.alphabet))
+            cut = int(is_cut.sum())
         numbers = _numbers_along(asked, batch)
     with _open(candidate) as other:
         others = _numbers_along(other, Words(codes[batch.symbols], batch.offsets))

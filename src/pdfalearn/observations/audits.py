@@ -25,7 +25,7 @@ from pdfalearn.observations.nodes import Nodes, NodeTable
 from pdfalearn.results import Certificate, certificate_document
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 # The first audit comes after this many words, the next ones at four times as many.
@@ -149,6 +149,23 @@ class Audits:
             before = self._answers.rows(nodes.rows[part])
             symbols = int(nodes.lengths[part].sum())
             self._compare(part, nodes.lineage, symbols, before, 1.0)
+
+    def ask_again(self, nodes: Nodes) -> tuple[Nodes, Integers]:
+        """Ask for words again, from the first on as far as the budget goes.
+
+        Returns which were asked, and the numbers of the answers; undefined words are left out.
+        """
+        asked = nodes[self._meter.affordable(self._nodes.lengths[nodes])]
+        if not len(asked):
+            return asked, asked
+        ids = np.sort(asked)
+        batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), self._nodes.lineage)
+        again = ask_batch(self._model, batch, interrupts=self._interrupts)
+        self._counts.audited += len(ids)
+        self._counts.audited_symbols += int(self._nodes.lengths[ids].sum())
+        if again.undefined is not None:
+            ids, again = ids[~again.undefined], again.take((~again.undefined).nonzero()[0])
+        return ids, self._answers.add(again)
 
     def compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.

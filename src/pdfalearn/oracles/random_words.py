@@ -16,7 +16,7 @@ from pdfalearn.oracles.protocol import NOTHING_KNOWN, check_codes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable, shortest_words
 from pdfalearn.results import Certificate
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, SamplerLike, as_sampler
 from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import NO_WORDS, Words, draw_words, join_words, offsets_of, prefixes_of
 
@@ -57,7 +57,7 @@ class PACOracle:
         The share ε of words, above 0 and below 1.
     delta : float
         The probability δ of being wrong about it, above 0 and below 1.
-    sampler : Sampler
+    sampler : Sampler or Corpus
         Where words come from. The certificate is about the words of this sampler.
     seed : int
         Seed of all random choices.
@@ -78,12 +78,12 @@ class PACOracle:
     pac
     """
 
-    def __init__(self, *, epsilon: float, delta: float, sampler: Sampler, seed: int = 0) -> None:
+    def __init__(
+        self, *, epsilon: float, delta: float, sampler: SamplerLike, seed: int = 0
+    ) -> None:
         self._epsilon = check_share(epsilon, "epsilon")
         self._delta = check_share(delta, "delta")
-        if not hasattr(sampler, "draw"):
-            raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
-        self._sampler = sampler
+        self._sampler = as_sampler(sampler)
         self._random = make_generator(seed)
         self._queries = 0
         if (-math.log(self._delta) + math.log(2)) / self._epsilon > _MOST_WORDS:

@@ -38,13 +38,15 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.evaluations import fact_cells as fact_cells
     from pdfalearn.results.evaluations import figure as figure
     from pdfalearn.results.frontiers import EVERY as EVERY
-    from pdfalearn.results.frontiers import FRONTIER_HEADER as FRONTIER_HEADER
     from pdfalearn.results.frontiers import Phase as Phase
     from pdfalearn.results.frontiers import frontier_cells as frontier_cells
+    from pdfalearn.results.frontiers import frontier_header as frontier_header
+    from pdfalearn.results.frontiers import model_texts as model_texts
     from pdfalearn.results.learning_runs import History as History
     from pdfalearn.results.learning_runs import cost_texts as cost_texts
     from pdfalearn.results.recommendations import NOTHING as NOTHING
     from pdfalearn.results.recommendations import comparable as comparable
+    from pdfalearn.results.recommendations import is_worse as is_worse
     from pdfalearn.results.recommendations import not_worse as not_worse
     from pdfalearn.results.recommendations import standard_error as standard_error
     from pdfalearn.results.signs import WARN_STATES as WARN_STATES

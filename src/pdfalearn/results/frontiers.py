@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,13 @@ from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes, write_numb
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import Certificate, NotebookValue
-from pdfalearn.results.recommendations import comparable, knee, smallest_good
+from pdfalearn.results.recommendations import (
+    comparable,
+    find_supported,
+    knee,
+    smallest_good,
+    standard_error,
+)
 from pdfalearn.text import count_text, format_table
 
 DIVERGENCE_AXES = {"xscale": "log", "xlabel": "states", "ylabel": "KL divergence per symbol (nats)"}
@@ -43,7 +50,10 @@ class Point:
     states: int
     pdfa: PDFA
     divergence: float
-    """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite."""
+    """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite.
+
+    Recorded words say at each position what followed, and nothing else: for a frontier of words
+    this is their cross-entropy."""
     low: float
     """Where the 95% confidence interval of the divergence begins."""
     high: float
@@ -55,9 +65,20 @@ class Point:
     word_error_rate: float
     """How often the automaton's likeliest symbol is not one of the model's likeliest."""
     perplexity: float
-    """exp of the mean cross entropy, the model's answers against the automaton's rows."""
+    """exp of the mean cross-entropy, the model's answers or what followed in words against the
+    automaton's rows."""
     training_divergence: float
-    """The divergence on the words that the automaton was made from."""
+    """The divergence on the words that the automaton was made from; of recorded words the
+    cross-entropy, each position left out in turn."""
+    unseen_divergence: float
+    """The divergence on held-out prefixes that nothing was learnt from; that on all if there are
+    none, or for recorded words. Held-out words share their short prefixes with the words that were
+    learnt from."""
+
+    @property
+    def cross_entropy(self) -> float:
+        """The mean of -ln row over held-out positions, in nats per symbol, terminals counted."""
+        return log(self.perplexity)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,12 +99,13 @@ class Frontier(ArrayValue, NotebookValue):
 
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
-    """The sizes that were searched for. Automata that are not better than smaller ones on the words
-    they were made from, or clearly worse on the held-out ones, are left out."""
+    """The sizes that were searched for. Automata that are better than smaller ones neither on the
+    words they were made from nor on the held-out ones, or clearly worse on these, are left out."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
-    model_perplexity: float
-    """exp of the mean entropy of the model's own answers on the held-out words."""
+    model_perplexity: float | None
+    """exp of the mean entropy of the model's own answers on the held-out words; None for recorded
+    words, behind which no model is known."""
     kept_losses: NDArray[np.float64]
     """For each point and held-out word, the sum of the finite divergences."""
     kept_infinite: NDArray[np.float64]
@@ -133,18 +155,42 @@ class Frontier(ArrayValue, NotebookValue):
         """
         return self.point(states).pdfa
 
+    @property
+    def is_of_words(self) -> bool:
+        """Whether it was made from recorded words, and not from a model."""
+        return self.model_perplexity is None
+
     @cached_property
     def best(self) -> PDFA:
         """The smallest automaton that is not worse than the best by a standard error.
 
-        The differences are taken word by word over the held-out words.
+        The differences are taken word by word over the held-out words. From recorded words, it is
+        the largest automaton of which both these and the words that it was made from say that it
+        is better than smaller ones.
         """
         losses = comparable(self.kept_losses, self.kept_infinite)
+        if self.is_of_words:
+            states = [point.states for point in self]
+            symbols = self.points[0].pdfa.alphabet
+            positions = float(str(self.certificate.details["training_positions"]))
+            training = np.array([point.training_divergence for point in self]) * positions
+            place = find_supported(states, len(symbols), training, losses, self.kept_lengths)
+            return self.points[place].pdfa
         return self.points[smallest_good(losses, self.kept_lengths)].pdfa
 
     @cached_property
     def knee(self) -> int | None:
-        """The number of states where the curve of training divergences bends most, or None."""
+        """The number of states where the curve bends most, or None.
+
+        The curve is that of training divergences; for recorded words that of what held-out words
+        lose beyond the best automaton's loss and its standard error.
+        """
+        if self.is_of_words:
+            losses = comparable(self.kept_losses, self.kept_infinite)
+            means = losses.sum(axis=1) / self.kept_lengths.sum()
+            error = standard_error(losses[means.argmin()], self.kept_lengths)
+            excess = means - means.min() + error
+            return knee([point.states for point in self], excess.tolist())
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
         # Sizes beyond what the answers support would show a knee of memorised words.
         largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
@@ -154,9 +200,10 @@ class Frontier(ArrayValue, NotebookValue):
 
     def table(self) -> str:
         """Return a table of all points as text."""
-        rows = [(*row[:-1], f" {row[-1]}") for row in (FRONTIER_HEADER, *frontier_cells(self))]
-        table = format_table(rows, left=(len(FRONTIER_HEADER) - 1,), gap=" ")
-        return f"{table}\nperplexity of the model itself: {self.model_perplexity:.3f}"
+        header = frontier_header(self)
+        rows = [(*row[:-1], f" {row[-1]}") for row in (header, *frontier_cells(self))]
+        table = format_table(rows, left=(len(header) - 1,), gap=" ")
+        return "\n".join((table, *model_texts(self)))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -175,7 +222,9 @@ class Frontier(ArrayValue, NotebookValue):
         figures = [(point.states, point.divergence, point.low, point.high) for point in self]
         states, values, lows, highs = np.array(figures).T
         axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
-        axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label="divergence")
+        axes.plot(
+            states, values, marker="o", markersize=4, color=COLOUR, label=frontier_header(self)[1]
+        )
         best = self.point(len(self.best))
         label = f"best: {count_text(best.states, 'states')}"
         place = [best.states], [best.divergence]
@@ -187,7 +236,9 @@ class Frontier(ArrayValue, NotebookValue):
         if self.knee is not None:
             label = f"knee: {count_text(self.knee, 'states')}"
             axes.axvline(self.knee, linestyle=":", color="#555555", label=label)
-        finish(axes, yscale="log" if values.min() > 0 else "linear", **DIVERGENCE_AXES)
+        names = {"ylabel": "cross-entropy per symbol (nats)"} if self.is_of_words else {}
+        scale = "log" if values.min() > 0 and not self.is_of_words else "linear"
+        finish(axes, yscale=scale, **DIVERGENCE_AXES | names)
         write_numbers_in_full(axes.xaxis)
         return axes
 
@@ -275,7 +326,19 @@ class DistillingInterrupted(KeyboardInterrupt):
 
 
 DIVERGENCE_HEADER = ("divergence", "from", "to", "infinite")
-FRONTIER_HEADER = ("states", *DIVERGENCE_HEADER, "L1", "WER", "perplexity", "")
+
+
+def frontier_header(frontier: Frontier) -> tuple[str, ...]:
+    """Return the titles of the columns of a frontier's table."""
+    measure, *others = DIVERGENCE_HEADER
+    measure = "cross-entropy" if frontier.is_of_words else measure
+    return ("states", measure, *others, "L1", "WER", "perplexity", "")
+
+
+def model_texts(frontier: Frontier) -> list[str]:
+    """Return a line about the model itself, if there is one."""
+    own = frontier.model_perplexity
+    return [] if own is None else [f"perplexity of the model itself: {own:.3f}"]
 
 
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -106,6 +107,38 @@ def smallest_good(losses: Floats, lengths: Floats, errors: int = 1) -> int:
     return next(
         place for place, these in enumerate(losses) if not is_worse(these - best, lengths, errors)
     )
+
+
+def find_supported(
+    states: Sequence[int], symbols: int, training: Floats, losses: Floats, lengths: Floats
+) -> int:
+    """Return the automaton of recorded words, of some in the order of size, that these support.
+
+    A larger one is taken if three things speak for it: held-out words lose less with it; so do the
+    words that it was made from, with each position left out in turn, by more nats than it takes to
+    say which transitions got states of their own; and either is sure: the first by a standard
+    error, or the second by more than it takes to say where the new states lead, too. Held-out words
+    alone are too few to tell small gains from chance, and the others alone are too kind to what was
+    made from them.
+
+    ``training`` has the loss on these in all, ``losses`` a row for each automaton and a column for
+    each held-out word.
+    """
+    chosen = 0
+    for place in range(1, len(states)):
+        difference = losses[place] - losses[chosen]
+        more, edges = states[place] - states[chosen], states[place] * symbols
+        # The logarithm of the number of ways to choose so many transitions.
+        ways = lgamma(edges + 1) - lgamma(more + 1) - lgamma(edges - more + 1)
+        gain = training[chosen] - training[place] - ways
+        if difference.sum() < 0 and gain > 0:
+            error = standard_error(difference, lengths)
+            if (
+                gain > more * symbols * np.log(states[place])
+                or -difference.sum() / lengths.sum() > error
+            ):
+                chosen = place
+    return chosen
 
 
 class Recommendation(NamedTuple):

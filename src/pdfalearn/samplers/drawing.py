@@ -13,9 +13,10 @@ from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models import AutomatonModel, LanguageModel, as_model
+from pdfalearn.models import PFA, AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
+from pdfalearn.samplers.corpus_words import SamplerLike, as_sampler
 from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, prefixes_of
 
@@ -192,6 +193,8 @@ def sample(
     asked = as_model(model)
     if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
         return asked.pdfa.sample(count, seed, max_length)
+    if type(asked) is PFA:
+        return asked.sample(count, seed, max_length)
     count = check_integer(count, "count", 0)
     max_length = check_integer(max_length, "max_length", 0)
     random = np.random.default_rng() if seed is None else make_generator(seed)
@@ -283,7 +286,7 @@ class Mixture:
 
     Parameters
     ----------
-    parts : iterable of (Sampler, float)
+    parts : iterable of (Sampler or Corpus, float)
         The samplers, each with a positive weight; weights are divided by their sum.
 
     Examples
@@ -293,16 +296,16 @@ class Mixture:
     a mixture of 0.75 × uniform words of up to 5 symbols and 0.25 × uniform words of up to 9 symbols
     """
 
-    def __init__(self, parts: Iterable[tuple[Sampler, float]]) -> None:
+    def __init__(self, parts: Iterable[tuple[SamplerLike, float]]) -> None:
         try:
             pairs = [(sampler, weight) for sampler, weight in parts]
         except (TypeError, ValueError) as error:
             raise InputError(f"{parts!r} are not pairs of a sampler and a weight") from error
         if not pairs:
             raise InputError("a mixture needs at least one sampler")
-        for sampler, weight in pairs:
-            _check_weight(sampler, weight)
-        self._samplers = [sampler for sampler, _ in pairs]
+        for _, weight in pairs:
+            check_number(weight, "weight", 0, np.inf, is_open=True)
+        self._samplers = [as_sampler(sampler) for sampler, _ in pairs]
         weights = np.array([weight for _, weight in pairs], dtype=np.float64)
         self._shares = weights / weights.sum()
 
@@ -331,9 +334,3 @@ class Mixture:
         """Return the symbols that none of the samplers reaches."""
         missing = [set(sampler.unreachable_symbols(alphabet)) for sampler in self._samplers]
         return [symbol for symbol in alphabet if all(symbol in part for part in missing)]
-
-
-def _check_weight(sampler: object, weight: object) -> None:
-    if not hasattr(sampler, "draw"):
-        raise InputError(f"{sampler!r} is not a sampler, such as UniformWords(max_length=20)")
-    check_number(weight, "weight", 0, np.inf, is_open=True)

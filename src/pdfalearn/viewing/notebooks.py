@@ -64,12 +64,12 @@ def _show_frontier(frontier: results.Frontier) -> str:
     """Show a frontier: what is known, and its points, or of many some of them."""
     rows = results.frontier_cells(frontier)
     shown = _thin_out(rows)
-    parts = [*_known(frontier.certificate, frontier.notes), _table(shown, results.FRONTIER_HEADER)]
+    table = _table(shown, results.frontier_header(frontier))
+    parts = [*_known(frontier.certificate, frontier.notes), table]
     if len(shown) < len(rows):
         left_out = len(rows) - len(shown)
         parts.append(_paragraph(f"{left_out} more: table() has them all, plot() draws them"))
-    own = f"perplexity of the model itself: {frontier.model_perplexity:.3f}"
-    return element("div", *parts, _paragraph(own))
+    return element("div", *parts, *map(_paragraph, results.model_texts(frontier)))
 
 
 def _show_sweep(sweep: results.Sweep) -> str:

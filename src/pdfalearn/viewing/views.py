@@ -18,6 +18,7 @@ from pdfalearn.results import (
     Result,
     Word,
     cost_texts,
+    frontier_header,
     numbered_nodes,
 )
 from pdfalearn.text import LABELS, are_characters, count_text, described, short_word_text
@@ -133,11 +134,13 @@ def frontier_parts(frontier: Frontier) -> list[Part]:
         {name: finite_or_none(value) for name, value in vars(point).items() if name != "pdfa"}
         for point in frontier
     ]
+    measure = frontier_header(frontier)[1]
     curve = {
         "points": points,
         "best": frontier.points.index(frontier.point(len(frontier.best))),
         "knee": frontier.knee and frontier.points.index(frontier.point(frontier.knee)),
-        "modelPerplexity": finite_or_none(frontier.model_perplexity),
+        "measure": measure,
+        "modelPerplexity": frontier.model_perplexity,
         "automata": [
             automaton_data(point.pdfa, most_transitions=size)
             for point, size in zip(frontier, sizes, strict=True)
@@ -145,7 +148,7 @@ def frontier_parts(frontier: Frontier) -> list[Part]:
     }
     return [
         Part("certificate", "", certificate_data(frontier.certificate, frontier.notes)),
-        Part("frontier", "States against divergence", curve),
+        Part("frontier", f"States against {measure}", curve),
     ]
 
 

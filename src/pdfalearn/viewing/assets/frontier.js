@@ -1,4 +1,4 @@
-// A frontier: states against divergence, and a slider through the automata.
+// A frontier: states against divergence or cross-entropy, and a slider through the automata.
 
 const FRONTIER_WAIT = 120; // Milliseconds that the slider has to rest before an automaton is laid out.
 
@@ -41,31 +41,31 @@ const pointName = (data, place) =>
 
 function frontierCurve(data) {
   const values = data.points.flatMap((point) => [point.divergence, point.low, point.high]);
-  const isLog = values.some((value) => value > 0);
+  const isLog = data.modelPerplexity !== null && values.some((value) => value > 0);
   const isWide = data.points.at(-1).states >= 8 * data.points[0].states;
   return {
-    title: "Divergence of the automata by their number of states, with its 95% interval; the table below has the figures",
+    title: `The automata's ${data.measure} by their number of states, with its 95% interval; the table below has the figures`,
     x: { label: isWide ? "states (logarithmic)" : "states", isLog: isWide, areWhole: true },
-    y: { label: "divergence per symbol, nats", isLog },
+    y: { label: `${data.measure} per symbol, nats`, isLog },
     points: data.points.map((point, place) => ({
       x: point.states, y: point.divergence, low: point.low ?? undefined, high: point.high ?? undefined,
       name: pointName(data, place),
-      text: `${countText(point.states, "state")}: divergence ${figureText(point.divergence)}, from ${figureText(point.low)} to ${figureText(point.high)}`,
+      text: `${countText(point.states, "state")}: ${data.measure} ${figureText(point.divergence)}, from ${figureText(point.low)} to ${figureText(point.high)}`,
     })),
     height: 330,
   };
 }
 
-const FRONTIER_FIGURES = [
+const frontierFigures = (data) => [
   ["states", (point) => point.states.toLocaleString("en")],
-  ["divergence per symbol", (point) => figureText(point.divergence)],
+  [`${data.measure} per symbol`, (point) => figureText(point.divergence)],
   ["from", (point) => figureText(point.low)],
   ["to", (point) => figureText(point.high)],
   ["positions where it is infinite", (point) => shareText(point.infinite_share)],
   ["L1 distance", (point) => figureText(point.l1)],
   ["word error rate", (point) => shareText(point.word_error_rate)],
   ["perplexity", (point) => figureText(point.perplexity)],
-  ["divergence in training", (point) => figureText(point.training_divergence)],
+  [`${data.measure} in training`, (point) => figureText(point.training_divergence)],
 ];
 
 const figureText = (value) => (value === null ? "not finite" : numberText(value, 4));
@@ -74,9 +74,9 @@ const shareText = (share) => (share === null ? "not known" : `${numberText(100 *
 function showPoint(element, data, place) {
   const point = data.points[place];
   const name = pointName(data, place);
-  const rows = FRONTIER_FIGURES.slice(1).map(([label, text]) =>
+  const rows = frontierFigures(data).slice(1).map(([label, text]) =>
     make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, text(point))));
-  rows.push(make("tr", {}, make("th", { scope: "row" }, "perplexity of the model"), make("td", {}, figureText(data.modelPerplexity))));
+  if (data.modelPerplexity !== null) rows.push(make("tr", {}, make("th", { scope: "row" }, "perplexity of the model"), make("td", {}, figureText(data.modelPerplexity))));
   clear(element);
   element.append(
     make("h3", {}, `${countText(point.states, "state")}${name ? ` (${name})` : ""}`),
@@ -84,6 +84,6 @@ function showPoint(element, data, place) {
 }
 
 function frontierTable(card, data) {
-  const columns = [...FRONTIER_FIGURES, ["mark", (_, place) => pointName(data, place)]];
+  const columns = [...frontierFigures(data), ["mark", (_, place) => pointName(data, place)]];
   showFigures(card, "All automata as a table", columns, data.points);
 }

@@ -13,9 +13,10 @@ from pdfalearn import Alphabet, Corpus, Quantization
 from pdfalearn.alphabet import Symbol, Word
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.io.word_files import WordLines, WordNotation
+from pdfalearn.io.word_files import WordNotation
 from pdfalearn.models import AutomatonModel
 from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.samplers import CorpusWords
 from tests.cli.program import run
 
 CHARACTERS = st.one_of(st.characters(codec="utf-8"), st.sampled_from(" '\"\\nx1b\n\t(cut)\x1b"))
@@ -39,10 +40,10 @@ def test_what_is_printed_is_read_again(symbols: list[Symbol], data: st.DataObjec
     cut = [data.draw(st.booleans()) for _ in words]
     lines = [notation.line(word, is_cut=mark) for word, mark in zip(words, cut, strict=True)]
     assert all(line.replace("\t(cut)", "").isprintable() for line in lines)
-    read = WordLines("words.txt", lines)
-    assert alphabet.decode_words(read.encoded(alphabet)) == [tuple(word) for word in words]
-    assert [notation.is_cut(line) for line in lines] == cut
-    assert read.cut_words(alphabet) == sum(cut)
+    read = notation.read_block("".join(f"{line}\n" for line in lines))
+    assert alphabet.decode_words(read.words) == [tuple(word) for word in words]
+    assert read.is_cut.tolist() == cut
+    assert read.unknown == []
 
 
 @pytest.mark.parametrize("text", ["ab\n\nabba\n", "ab\r\n\r\nabba", "\ufeffab\n\nabba (cut)\n"])
@@ -50,7 +51,7 @@ def test_lines_are_words(text: str, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text(text, encoding="utf-8", newline="")
     alphabet = Alphabet("ab")
-    words = alphabet.decode_words(WordLines.read(path).encoded(alphabet))
+    words = alphabet.decode_words(Corpus(path).encode(alphabet))
     assert words == [("a", "b"), (), ("a", "b", "b", "a")]
 
 
@@ -79,7 +80,7 @@ def test_words_are_read_by_their_alphabet(
     symbols: list[Symbol], line: str, word: tuple[Symbol, ...]
 ) -> None:
     alphabet = Alphabet(symbols)
-    assert alphabet.decode_words(WordLines("w", [line]).encoded(alphabet)) == [word]
+    assert alphabet.decode(WordNotation(alphabet).codes(line)) == word
 
 
 def test_what_the_command_prints_is_a_corpus(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_what_the_command_prints_is_a_corpus(tmp_path: Path) -> None:
     assert "(cut)" in words.read_text()
     pdfa = random_pdfa(30, seed=1)
     observations = ObservationTree(AutomatonModel(pdfa), Quantization(10))
-    drawn = Corpus(words).draw(200, pdfa, observations, np.random.default_rng(1))
+    drawn = CorpusWords(Corpus(words)).draw(200, pdfa, observations, np.random.default_rng(1))
     assert set(pdfa.alphabet.decode_words(drawn)) == set(pdfa.sample(10, 0, 1).words)
     assert observations.counts.words == 0
 
@@ -103,7 +104,7 @@ def written(path: Path, text: str) -> Corpus:
     ("symbols", "text", "line", "symbol"),
     [
         ("ab", "ab\nabcba\n", 2, "c"),
-        ("ab", "a b\n", 1, " "),
+        ("ab", "a b\nab\n", 2, "ab"),
         (["up", "down"], "up\n\nup left down\n", 3, "left"),
         (["up", "down"], "updown\n", 1, "updown"),
         (["a b", "c"], "c 'a b' a c\n", 1, "a"),
@@ -114,15 +115,15 @@ def test_unknown_symbols_are_named_with_their_line(
 ) -> None:
     corpus = written(tmp_path / "words.txt", text)
     with pytest.raises(FileFormatError) as caught:
-        corpus.unreachable_symbols(Alphabet(symbols))
+        CorpusWords(corpus).unreachable_symbols(Alphabet(symbols))
     assert str(caught.value).endswith(
         f"words.txt, line {line}: symbol {symbol!r} is not in the alphabet"
     )
 
 
 def test_unknown_symbols_of_a_list_are_named_with_their_word() -> None:
-    with pytest.raises(InputError, match=r"symbol 'c' is not in the alphabet.*position 1 of 'ac'"):
-        Corpus(["ab", "ac"]).unreachable_symbols(Alphabet("ab"))
+    with pytest.raises(InputError, match=r"word 2: symbol 'c' is not in the alphabet"):
+        CorpusWords(Corpus(["ab", "ac"])).unreachable_symbols(Alphabet("ab"))
 
 
 def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
@@ -135,7 +136,9 @@ def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
 def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_bytes(b"ab\n\xff\n")
-    with pytest.raises(FileFormatError, match=r"words.txt: not a text in UTF-8"):
+    with pytest.raises(
+        FileFormatError, match=r"words.txt, line 2: byte 1 of the line is not a text in UTF-8"
+    ):
         Corpus(path)
     with pytest.raises(FileNotFoundError):
         Corpus(tmp_path / "none.txt")
@@ -144,17 +147,17 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [None, 3, b"ab\0"])
 def test_what_is_no_corpus_is_refused(words: list[Word]) -> None:
     with pytest.raises(InputError):
-        Corpus(words).unreachable_symbols(Alphabet("ab"))
+        CorpusWords(Corpus(words)).unreachable_symbols(Alphabet("ab"))
 
 
 def test_symbols_that_are_written_alike_are_refused(tmp_path: Path) -> None:
     corpus = written(tmp_path / "words.txt", "1 1\n")
     with pytest.raises(InputError, match="the symbols 1 and '1' are both written 1"):
-        corpus.unreachable_symbols(Alphabet([1, "1"]))
+        CorpusWords(corpus).unreachable_symbols(Alphabet([1, "1"]))
 
 
 def test_a_corpus_serves_one_alphabet_after_the_other() -> None:
     corpus = Corpus(["ab"])
-    assert corpus.unreachable_symbols(Alphabet("ab")) == []
-    assert corpus.unreachable_symbols(Alphabet("cba")) == ["c"]
-    assert corpus.unreachable_symbols(Alphabet("ab")) == []
+    assert CorpusWords(corpus).unreachable_symbols(Alphabet("ab")) == []
+    assert CorpusWords(corpus).unreachable_symbols(Alphabet("cba")) == ["c"]
+    assert CorpusWords(corpus).unreachable_symbols(Alphabet("ab")) == []

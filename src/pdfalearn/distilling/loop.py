@@ -1,4 +1,4 @@
-"""Distil a language model: the best automaton of every size within a budget."""
+"""Distil a language model or words: the best automaton of every size."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
 from pdfalearn.budgets import Budget
-from pdfalearn.checks import check_integer
+from pdfalearn.checks import check_integer, check_number, check_share
+from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.estimates import HeldOut, make_frontier
+from pdfalearn.distilling.candidates import Chooser, refit_rows
+from pdfalearn.distilling.contexts import Contexts
+from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, prune, widen
+from pdfalearn.distilling.from_words import distill_words
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
+from pdfalearn.distilling.noise import SAME, answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
@@ -24,26 +30,27 @@ from pdfalearn.distilling.sampling import (
     check_sampler,
     take_first_words,
 )
-from pdfalearn.distilling.searching import default_sizes, search
+from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
 from pdfalearn.observations import ObservationTree, UnsteadyModelError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers import ModelWords, Sampler
+from pdfalearn.samplers import ModelWords, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
 from pdfalearn.typing import Integers
 
-# Answers to the same word that differ by more are not those of one model.
-_SAME = Tolerance(1e-3)
 # The share of the budget that is spent on words.
-_WORDS = 0.6
+_WORDS = 0.75
 # How much is spent after each round of questions about automata on the way. More words are drawn of
 # what is left then.
-_QUESTIONS = (0.75, 0.9)
+_QUESTIONS = (0.83, 0.92)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
+# The share of all these for a model whose answers differ, as held-out words are asked again; and
+# how many words are audited then.
+_NOISY, _AUDITED = 0.8, 4
 # The sizes of the automata whose blind spots are asked.
 _PROBED = (512, 256, 128, 64, 32, 16, 8)
 # Of the automata that were found, one in this many is asked about.
@@ -54,38 +61,47 @@ _STRUCTURE = 2**16
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
+_SETTINGS = SearchSettings()
 # One word in this many is held out.
-_HELD_OUT = 4
+_HELD_OUT = 10
 
 
 def distill(
-    model: PDFA | LanguageModel,
+    source: PDFA | LanguageModel | CorpusLike,
     *,
-    budget: Budget,
-    sampler: Sampler | None = None,
+    budget: Budget | None = None,
+    sampler: SamplerLike | None = None,
     sizes: Iterable[int] | None = None,
     seed: int = 0,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
     progress: Wanted[DistillingProgress] = None,
     audit: int = 16,
+    held_out: float = 0.1,
+    unseen: float = 0.02,
+    settings: SearchSettings = _SETTINGS,
 ) -> Frontier:
-    """Find the best automaton of every size within a budget of questions.
+    """Find the best automaton of every size, from a model within a budget, or from words.
 
-    Words are drawn from the model, and its answers after all their prefixes are the evidence: an
+    Words are drawn from a model, and its answers after all their prefixes are the evidence: an
     automaton is good if its rows are near these answers. Automata of all sizes are searched for;
     a part of the budget is spent on transitions that automata take and words hardly ever do; and
-    one word in four is held out to tell how far each automaton is from the model.
+    one word in ten is held out to tell how far each automaton is from the model.
+
+    Of recorded words, what follows each prefix is counted. The size, and how much rows are
+    smoothed, are chosen on words that are held out; rows are fitted to all words in the end.
 
     Parameters
     ----------
-    model : PDFA or LanguageModel
-        What to distil: a network, a function, an automaton.
-    budget : Budget
-        Bounds on everything that is asked: symbols, words, cost or seconds. A distribution after a
-        word costs one symbol where the word before it is known. Where seconds are bounded, half of
-        them are for asking.
-    sampler : Sampler, optional
+    source : PDFA, LanguageModel, Corpus, or iterable of words
+        What to distil: a network, a function, an automaton; or recorded words, in which case
+        ``budget``, ``sampler``, ``store``, ``model_id`` and ``audit`` have no meaning. A list of
+        strings is words of characters.
+    budget : Budget, optional
+        Needed for a model. Bounds on everything that is asked: symbols, words, cost or seconds. A
+        distribution after a word costs one symbol where the word before it is known. Where seconds
+        are bounded, half of them are for asking.
+    sampler : Sampler or Corpus, optional
         What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
         is under their distribution, and the certificate names it.
     sizes : iterable of int, optional
@@ -106,11 +122,19 @@ def distill(
     audit : int
         In the end this many words are asked again, if the budget allows it, to catch a model that
         does not always give the same answer.
+    held_out : float
+        The share of recorded words that is held out, above 0 and below 1.
+    unseen : float
+        Rows of recorded words are drawn to other rows, and these have this share of everything, so
+        that what was never seen in its place is unlikely, and not impossible. With 0 it is.
+    settings : SearchSettings
+        What the search for automata trades for time.
 
     Returns
     -------
     Frontier
-        The automata with their divergences, and a certificate that says how they were measured.
+        The automata with their divergences (from words, cross-entropies), and a certificate that
+        says how they were measured.
 
     Raises
     ------
@@ -125,11 +149,31 @@ def distill(
     >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
     >>> frontier.knee, len(frontier.best), len(frontier.at_most(2))
     (4, 4, 2)
+    >>> frontier = distill(["ab" * (n % 5) for n in range(500)], seed=1)
+    >>> len(frontier.best), round(frontier.point(5).perplexity, 2)
+    (7, 1.51)
     """
-    asked = as_model(model)
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
-    check_budget(budget, asked.cost)
+    if _are_words(source):
+        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
+            if given is not None:
+                raise InputError(f"{name} is for models, which are asked; leave it out for words")
+        return distill_words(
+            as_corpus(source),
+            sizes=wanted,
+            seed=seed,
+            held_out=check_share(held_out, "held_out"),
+            unseen=check_number(unseen, "unseen", 0.0, 1.0),
+            settings=settings,
+            progress=progress,
+        )
+    if isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"{os.fspath(source)!r} is a name: Corpus(name) reads words, load(name) an automaton"
+        )
+    asked = as_model(source)  # type: ignore[arg-type]
+    budget = check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
@@ -140,14 +184,21 @@ def distill(
     run: Run | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, _SAME, budget, interrupts)
+            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
             sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-            run = Run(sampling, wanted, report, interrupts)
+            run = Run(sampling, wanted, settings, report, interrupts)
             frontier = run.finish(store, key, audit)
         interrupts.check()
         return frontier
     except KeyboardInterrupt as interrupt:
         raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+
+
+def _are_words(source: object) -> TypeGuard[CorpusLike]:
+    """Return whether a source is recorded words; a name of a file might as well be a model's."""
+    if isinstance(source, PDFA | LanguageModel | str | os.PathLike) or callable(source):
+        return False
+    return isinstance(source, Corpus | Iterable) or hasattr(source, "itertuples")
 
 
 def check_sizes(sizes: object) -> list[int]:
@@ -167,15 +218,18 @@ class Run:
         self,
         sampling: Sampling,
         sizes: list[int] | None,
+        settings: SearchSettings,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
         self._phase: Phase = "words"
         self._notes: list[str] = []
+        self._is_noisy = False
         self._frontier: Frontier | None = None
         if progress is not None:
             self._observations.asker.on_batch = self._report
@@ -190,17 +244,20 @@ class Run:
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(self._explain_few_words())
+                self._is_noisy = audit > 0 and answers_differ(self._sampling)
                 self._ask()
                 self._phase = "words"
-                self._sampling.draw_until(_QUESTIONS[-1])
+                self._sampling.draw_until(self._scale(_QUESTIONS[-1]))
                 self._search()
                 unsteady: UnsteadyModelError | None = None
                 try:
-                    self._observations.audits.audit(audit, self._sampling.seed)
+                    count = min(audit, _AUDITED) if self._is_noisy else audit
+                    self._observations.audits.audit(count, self._sampling.seed)
                 except UnsteadyModelError as error:
                     unsteady = error
                 except Exception as error:  # all has been asked
                     self._notes.append(f"the last audit failed with {error_text(error)}")
+                self._is_noisy |= unsteady is not None
                 self._frontier = self._measure(is_interrupted=False)
                 if unsteady is not None:
                     certificate = unsteady.certify(self._frontier.certificate)
@@ -226,6 +283,10 @@ class Run:
                 self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
             self._frontier = self._measure(is_interrupted=True)
         return replace(self._frontier, notes=tuple(self._notes))
+
+    def _scale(self, share: float) -> float:
+        """Return a share of the budget, less where held-out words have to be asked again."""
+        return _NOISY * share if self._is_noisy else share
 
     def _explain_few_words(self) -> str:
         sampling, sampler = self._sampling, self._sampling.sampler
@@ -253,7 +314,7 @@ class Run:
             fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
             self._interrupts.check()
             self._phase = "questions"
-            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, share)
+            ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(share))
 
     def _search(self) -> None:
         """Find the automata, ask where they are blind, and polish them once more."""
@@ -262,14 +323,16 @@ class Run:
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        self._keep(search(evidence, self._sizes), evidence)
+        searched = [size for size in self._sizes if size <= self._settings.largest]
+        if searched:
+            self._keep(search(evidence, searched, settings=self._settings), evidence)
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
         fits = [fit_rows(machine, evidence) for machine in probed]
         self._interrupts.check()
         self._phase = "questions"
-        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, _FINISHING)
+        ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(_FINISHING))
         self._phase = "automata"
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
@@ -294,15 +357,37 @@ class Run:
             self._interrupts.check()
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
-        """Fit the rows of the automata to all answers, and measure them."""
+        """Choose automata on held-out words, measure them, and give all answers to their rows."""
         self._phase = "measuring"
         self._report()
-        evidence, nodes = self._sampling.make_evidence(2**62)
-        fits = {
-            size: prune(fit_rows(widen(*machine, evidence.codes), evidence), evidence)
-            for size, machine in self._machines.items()
+        sampling = self._sampling
+        everything, _ = sampling.make_evidence(2**62, with_held_out=True)
+        codes = everything.codes
+        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
+        learnt = sampling.weigh_nodes(sampling.training)
+        fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
+        if fresh is not None and fresh.positions.word_count < 2:
+            fresh = None  # nothing is left to measure with
+        held_out = HeldOut(
+            sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
+        )
+        machines: dict[int, Machine | None] = {
+            size: widen(*found, codes) for size, found in self._machines.items()
         }
-        return make_frontier(fits, evidence, nodes, self._sampling, is_interrupted=is_interrupted)
+        if not is_interrupted:
+            machines = dict.fromkeys(self._sizes or []) | machines
+        contexts = Contexts(evidence, max(machines))
+        drawn = sampling.training.count_passes(self._observations)[nodes]
+        found = []
+        for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
+            fit = choice.candidate.fit
+            refitted = refit_rows(choice.candidate, everything)
+            pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
+            rare = rare_loss(fit, evidence, drawn)
+            found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
+        return make_frontier(
+            found, held_out, machines, sampling, fresh, is_interrupted=is_interrupted
+        )
 
     def _report(
         self, states: int | None = None, loss: float | None = None, held_out: float | None = None

@@ -1,0 +1,1 @@
+"""What learners make of recorded words."""

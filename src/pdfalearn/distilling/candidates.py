@@ -1,0 +1,142 @@
+"""Choose rows and automata on held-out words, so that figures do not flatter the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from pdfalearn.distilling.contexts import Contexts
+from pdfalearn.distilling.estimates import HeldOut, WordSums
+from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.machines import (
+    FLOOR,
+    PRIOR_WEIGHT,
+    Fit,
+    Machine,
+    find_kept,
+    find_possible,
+    fit_rows,
+    prune,
+    shrink_rows,
+)
+from pdfalearn.typing import Floats
+
+# Of a strength, what rows are drawn to, and as if how many words had shown it.
+PriorsOf: TypeAlias = Callable[[float], tuple[Floats, float]]
+
+# Rows may be drawn to what they are drawn to as if this many words had shown it.
+STRENGTHS = (0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
+# Where the search for the strength begins.
+_FIRST = 2
+# With more answers a state than this, the strength hardly matters and is not searched for.
+_MANY = 100
+
+
+class Candidate(NamedTuple):
+    """An automaton that was measured on held-out words."""
+
+    # Its rows are drawn to the priors of its machine, as if ``prior_weight`` words had shown these.
+    fit: Fit
+    prior_weight: float
+    strength: float
+    is_contexts: bool
+    sums: WordSums
+
+
+class Choice(NamedTuple):
+    """The candidate that is best on all held-out words, and honest figures for it."""
+
+    candidate: Candidate
+    # Each half of the words is measured with the candidate that is best on the other half.
+    sums: WordSums
+
+
+class Chooser:
+    """Chooses at each size between the automaton that was searched for and that of contexts."""
+
+    def __init__(self, evidence: Evidence, held_out: HeldOut, contexts: Contexts) -> None:
+        self._evidence, self._held_out, self._contexts = evidence, held_out, contexts
+        self._is_first = np.arange(held_out.word_count) % 2 == 0
+        # The places of the strengths chosen last: automata of like sizes need like ones.
+        self._last = {True: _FIRST, False: _FIRST}
+
+    def choose(self, machines: Mapping[int, Machine | None]) -> Iterator[tuple[int, Choice]]:
+        """Yield the choice of every size, the largest first; None was not searched for."""
+        for size in sorted(machines, reverse=True):
+            machine, found = machines[size], list[Candidate]()
+            if machine is not None:
+                found += self._measure_searched(machine)
+            if machine is None or size <= len(self._contexts):
+                found += self._measure_contexts(size)
+            yield size, self._compare(found)
+
+    def _measure_searched(self, machine: Machine) -> Iterator[Candidate]:
+        fit = prune(fit_rows(machine, self._evidence), self._evidence)
+        priors = fit.machine.priors
+        yield from self._climb(fit, lambda strength: (priors, strength), is_contexts=False)
+
+    def _measure_contexts(self, size: int) -> Iterator[Candidate]:
+        fit = fit_rows(self._contexts.machine(size), self._evidence)
+        kept = find_kept(fit, self._evidence)
+        pruned = prune(fit, self._evidence)
+
+        def priors(strength: float) -> tuple[Floats, float]:
+            return self._contexts.rows(size, strength)[kept], PRIOR_WEIGHT
+
+        yield from self._climb(pruned, priors, is_contexts=True)
+
+    def _climb(self, fit: Fit, priors: PriorsOf, *, is_contexts: bool) -> Iterator[Candidate]:
+        """Yield candidates of several strengths, from the one chosen last to better ones."""
+        evidence, machine = self._evidence, fit.machine
+        sums, weights = evidence.sums(fit.states, len(machine.rows))
+        tried: dict[int, float] = {}
+        last = self._last[is_contexts]
+        pending = [last]
+        while pending:
+            for place in pending:
+                drawn_to, weight = priors(STRENGTHS[place])
+                rows = shrink_rows(sums, weights, drawn_to, weight)
+                logs = np.log(np.maximum(rows, FLOOR))
+                crossed = float((sums * logs).sum())
+                entropies = float(evidence.weights @ evidence.negative_entropies)
+                loss = (entropies - crossed) / evidence.total
+                found = Fit(Machine(machine.transitions, rows, drawn_to), logs, fit.states, loss)
+                words = self._measure(found)
+                tried[place] = float(words.comparable.sum())
+                yield Candidate(found, weight, STRENGTHS[place], is_contexts, words)
+            if len(machine.rows) * _MANY < evidence.size:
+                return
+            last = min(tried, key=lambda place: tried[place])
+            around = {max(last - 1, 0), min(last + 1, len(STRENGTHS) - 1)}
+            pending = sorted(around - {*tried})
+        self._last[is_contexts] = last
+
+    def _measure(self, fit: Fit) -> WordSums:
+        machine = fit.machine
+        possible = find_possible(fit, self._evidence)
+        transitions = np.where(possible, machine.transitions, -1).astype(np.int32)
+        return self._held_out.sum_words(transitions, 0, machine.rows)
+
+    def _compare(self, found: list[Candidate]) -> Choice:
+        losses = np.array([candidate.sums.comparable for candidate in found])
+        first, second = (
+            losses[:, self._is_first].sum(axis=1),
+            losses[:, ~self._is_first].sum(axis=1),
+        )
+        by_first, by_second = found[int(first.argmin())].sums, found[int(second.argmin())].sums
+        pairs = zip(by_second, by_first, strict=True)
+        honest = WordSums(*(np.where(self._is_first, *pair) for pair in pairs))
+        return Choice(found[int((first + second).argmin())], honest)
+
+
+def refit_rows(choice: Candidate, evidence: Evidence) -> Fit:
+    """Return the automaton of a candidate with rows from more evidence."""
+    machine = choice.fit.machine
+    states = evidence.states(machine.transitions, 0)
+    sums, weights = evidence.sums(states, len(machine.rows))
+    rows = shrink_rows(sums, weights, machine.priors, choice.prior_weight)
+    return Fit(
+        machine._replace(rows=rows), np.log(np.maximum(rows, FLOOR)), states, choice.fit.loss
+    )

@@ -1,0 +1,358 @@
+"""Distil recorded words: the best automaton of every size, chosen on words that are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pdfalearn.corpora import Corpus, RecordedWords
+from pdfalearn.displays import DistillingLine, Wanted, show_progress
+from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
+from pdfalearn.distilling.recorded import (
+    Candidate,
+    HeldOutWords,
+    Recorded,
+    estimate_rows,
+    leave_one_out,
+    propose_counted,
+    propose_taught,
+)
+from pdfalearn.distilling.searching import SearchSettings, default_sizes
+from pdfalearn.errors import InputError
+from pdfalearn.models import Interrupts
+from pdfalearn.passive import predict_rows, train_teacher
+from pdfalearn.pdfa import PDFA
+from pdfalearn.reachability import reachable_part
+from pdfalearn.results import (
+    Certificate,
+    DistillingInterrupted,
+    DistillingProgress,
+    Frontier,
+    Phase,
+    Point,
+    comparable,
+    is_worse,
+    not_worse,
+)
+from pdfalearn.typing import Floats, Integers
+
+# Automata are searched with words that have about this many prefixes; their rows and sizes are
+# chosen with words of at most this many positions.
+_STRUCTURE, _CHOOSING = 2**18, 2**22
+# At most this many positions are held out.
+_MOST_HELD_OUT = 2**20
+# Larger automata are not searched for unless they are asked for.
+_LARGEST = 2_000
+# At least this many words are needed: half of them to learn from, the others to hold out.
+_FEWEST = 4
+# What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
+_QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
+
+
+class MeasuredCandidate(NamedTuple):
+    """A candidate, with what held-out words say about it."""
+
+    candidate: Candidate
+    # How many words the prior is worth, by all held-out words.
+    strength: float
+    # The mean loss of a position of the words to learn from, each left out in turn.
+    training_loss: float
+    # Of every held-out word the loss, and how many of its positions are impossible, with the
+    # strength that the other half of these words prefers.
+    losses: Floats
+    infinite: Floats
+
+
+def distill_words(
+    corpus: Corpus,
+    *,
+    sizes: list[int] | None,
+    seed: int,
+    held_out: float,
+    unseen: float,
+    settings: SearchSettings,
+    progress: Wanted[DistillingProgress],
+) -> Frontier:
+    """Find the best automaton of every size from recorded words; see `distill`."""
+    shown = (
+        nullcontext()
+        if progress is None
+        else show_progress(progress, DistillingLine, is_of_words=True)
+    )
+    run: WordsRun | None = None
+    try:
+        with shown as report, Interrupts() as interrupts:
+            run = WordsRun(corpus, sizes, seed, held_out, unseen, settings, report, interrupts)
+            frontier = run.finish()
+        interrupts.check()
+        return frontier
+    except KeyboardInterrupt as interrupt:
+        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+
+
+class WordsRun:
+    """One run of distilling words, from the split to the frontier."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        sizes: list[int] | None,
+        seed: int,
+        held_out: float,
+        unseen: float,
+        settings: SearchSettings,
+        progress: Callable[[DistillingProgress], None] | None,
+        interrupts: Interrupts,
+    ) -> None:
+        self._name, self._alphabet = corpus.name, corpus.alphabet
+        self._seed, self._share, self._unseen = seed, held_out, unseen
+        self._settings, self._progress, self._interrupts = settings, progress, interrupts
+        self._all = every = corpus.encode_with_cuts()
+        count, self._width = len(every.words), len(self._alphabet)
+        if count < _FEWEST:
+            raise InputError(
+                f"{corpus.name}: there are too few to learn from some and to hold others out; "
+                f"give at least {_FEWEST}"
+            )
+        order = np.random.default_rng(seed).permutation(count)
+        held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
+        kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
+        self._held_out = HeldOutWords(kept, self._width)
+        # Strengths are chosen on one half of the held-out words and measured on the other, so that
+        # the choice does not flatter.
+        self._is_first = np.arange(len(kept.words)) % 2 == 0
+        # The words to choose with; those to search with are the first of them.
+        self._training = take_first(take_words(every, order[held:]), _CHOOSING)
+        self._recorded = Recorded(self._training, self._width)
+        given = default_sizes(len(self._recorded.tree), self._width)
+        self._sizes = sizes or [size for size in given if size <= _LARGEST]
+        self._found: dict[int, MeasuredCandidate] = {}
+        self._phase: Phase = "words"
+
+    def finish(self) -> Frontier:
+        """Search, choose and measure to the end."""
+        self._phase = "automata"
+        self._report()
+        structure = self._take_structure(_STRUCTURE)
+        for candidate in propose_counted(structure, self._sizes, self._settings):
+            self._consider(candidate)
+        self._learn_from_teacher(structure)
+        return self._make_frontier(is_interrupted=False)
+
+    def salvage(self) -> Frontier | None:
+        """Return what was found until an interrupt."""
+        self._progress = None  # it may have raised the interrupt, and would do so again
+        if not self._found:
+            structure = self._take_structure(_QUICK_STRUCTURE)
+            for candidate in propose_counted(structure, _QUICK, self._settings):
+                self._consider(candidate)
+        return self._make_frontier(is_interrupted=True)
+
+    def _take_structure(self, most: int) -> Recorded:
+        """Return words to learn from that have about this many prefixes."""
+        known = len(self._recorded.tree)
+        if known <= most:
+            return self._recorded
+        count = max(2, round(len(self._training.words) * most / known))
+        return Recorded(take_words(self._training, np.arange(count)), self._width)
+
+    def _consider(self, candidate: Candidate) -> None:
+        """Choose the strength of a candidate's priors; keep it if it is the best of its size."""
+        found = self._measure(candidate)
+        before = self._found.get(candidate.size)
+        if before is None or _sum_up(found) < _sum_up(before):
+            self._found[candidate.size] = found
+        lengths = self._held_out.lengths
+        held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
+        self._report(len(candidate.transitions), found.training_loss, held_out)
+        self._interrupts.check()
+
+    def _measure(self, candidate: Candidate) -> MeasuredCandidate:
+        counts, first = self._recorded.count_rows(candidate.transitions), self._is_first
+        tables = [
+            estimate_rows(counts, candidate.priors, strength, self._unseen)
+            for strength in candidate.strengths
+        ]
+        measured = [self._held_out.losses(candidate.transitions, rows) for rows in tables]
+        sums = np.array([comparable(*each) for each in measured])
+        best, by_first, by_second = (
+            int(sums[:, part].sum(axis=1).argmin()) for part in (first | True, first, ~first)
+        )
+        losses, infinite = np.where(first, measured[by_second], measured[by_first])
+        strength = candidate.strengths[best]
+        training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
+        return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
+
+    def _learn_from_teacher(self, structure: Recorded) -> None:
+        """Search in what a teacher says, if it predicts held-out words better than counts do."""
+        teacher = train_teacher(structure.tree, self._seed)
+        taught = self._held_out.teacher_losses(teacher)
+        best = min(self._found.values(), key=_sum_up)
+        difference = comparable(best.losses, best.infinite) - taught
+        if is_worse(difference, self._held_out.lengths, 1):
+            rows = predict_rows(teacher, structure.tree)
+            for candidate in propose_taught(structure, rows, self._sizes, self._settings):
+                self._consider(candidate)
+
+    def _make_frontier(self, *, is_interrupted: bool) -> Frontier:
+        """Fit the rows of the automata to all words, and put the frontier together."""
+        self._phase = "measuring"
+        self._report()
+        found = self._choose_points()
+        counts = [np.zeros_like(each.candidate.priors) for each in found]
+        for begin, end in self._all.words.parts(_CHOOSING):
+            part = Recorded(take_words(self._all, np.arange(begin, end)), self._width)
+            for sums, each in zip(counts, found, strict=True):
+                sums += part.count_rows(each.candidate.transitions)
+        points, masses = zip(*map(self._make_point, found, counts), strict=True)
+        positions = int(self._recorded.positions)
+        frontier = Frontier(
+            points=points,
+            sizes=tuple(sorted(self._found)),
+            certificate=Certificate("distilled", "", {"training_positions": positions}),
+            model_perplexity=None,
+            kept_losses=np.array([each.losses for each in found]),
+            kept_infinite=np.array([each.infinite for each in found]),
+            kept_lengths=self._held_out.lengths,
+        )
+        certificate = self._certify(frontier, found, masses, is_interrupted=is_interrupted)
+        return replace(frontier, certificate=certificate)
+
+    def _choose_points(self) -> list[MeasuredCandidate]:
+        """Return the best automaton of each number of states, without those that are worse."""
+        by_states: dict[int, MeasuredCandidate] = {}
+        for each in self._found.values():
+            states = len(each.candidate.transitions)
+            if states not in by_states or _sum_up(each) < _sum_up(by_states[states]):
+                by_states[states] = each
+        found = [by_states[states] for states in sorted(by_states)]
+        losses = np.array([comparable(each.losses, each.infinite) for each in found])
+        kept = not_worse(losses, self._held_out.lengths)
+        return [each for each, is_kept in zip(found, kept, strict=True) if is_kept]
+
+    def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
+        """Return an automaton fitted to all words, and its share for what was never seen."""
+        candidate, lengths = found.candidate, self._held_out.lengths
+        rows = estimate_rows(counts, candidate.priors, found.strength, self._unseen)
+        transitions = np.where(rows[:, 1:] > 0, candidate.transitions, -1)
+        pdfa = reachable_part(
+            PDFA(alphabet=self._alphabet, transitions=transitions, probabilities=rows)
+        )
+        never = np.where(counts == 0, rows, 0.0).sum(axis=1)
+        mean, low, high = estimate_mean(found.losses, lengths - found.infinite)
+        learnt = estimate_rows(
+            self._recorded.count_rows(candidate.transitions),
+            candidate.priors,
+            found.strength,
+            self._unseen,
+        )
+        l1, word_error_rate = self._held_out.measure(candidate.transitions, learnt)
+        point = Point(
+            states=len(pdfa),
+            pdfa=pdfa,
+            divergence=mean,
+            low=low,
+            high=high,
+            infinite_share=float(found.infinite.sum() / lengths.sum()),
+            l1=l1,
+            word_error_rate=word_error_rate,
+            perplexity=float(np.exp(mean)),
+            training_divergence=found.training_loss,
+            unseen_divergence=mean,
+        )
+        return point, float(counts.sum(axis=1) @ never / counts.sum())
+
+    def _certify(
+        self,
+        frontier: Frontier,
+        found: list[MeasuredCandidate],
+        masses: Sequence[float],
+        *,
+        is_interrupted: bool,
+    ) -> Certificate:
+        best = frontier.point(len(frontier.best))
+        mass = masses[frontier.points.index(best)]
+        held_out, total = len(self._held_out.lengths), len(self._all.words)
+        texts = [
+            f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
+            f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
+            f"perplexity of {best.perplexity:.4g}, on {held_out:,} of {total:,} "
+            f"{self._name}, which were held out; its rows were then fitted to all words, and give "
+            f"{mass:.2g} to what was never seen in its place"
+        ]
+        if best.infinite_share:
+            texts.append(f"{best.infinite_share:.2%} of held-out symbols are impossible")
+        if held_out < FEW_WORDS:
+            texts.append(
+                f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: give "
+                "more words to publish them"
+            )
+        if is_interrupted:
+            texts.append("stopped by hand")
+        details: dict[str, object] = {
+            "source": "words",
+            "words": self._name,
+            "word_count": total,
+            "words_cut": int(self._all.is_cut.sum()),
+            "held_out": self._share,
+            "held_out_words": held_out,
+            "held_out_positions": int(self._held_out.lengths.sum()),
+            "training_positions": int(self._recorded.positions),
+            "unseen": self._unseen,
+            "unseen_mass": mass,
+            "smoothing": [each.strength for each in found],
+            "confidence": CONFIDENCE,
+            "best": best.states,
+            "cross_entropy": best.divergence,
+            "interval": [best.low, best.high],
+            "perplexity": best.perplexity,
+            "infinite_share": best.infinite_share,
+            "knee": frontier.knee,
+            "seed": self._seed,
+            "interrupted": is_interrupted,
+        }
+        return Certificate("distilled", "; ".join(texts), details)
+
+    def _report(
+        self, states: int | None = None, loss: float | None = None, held_out: float | None = None
+    ) -> None:
+        """Report how far the run is, and the losses of an automaton if one was found."""
+        if self._progress is None:
+            return
+        self._interrupts.check()
+        self._interrupts.is_calling = True
+        try:
+            self._progress(
+                DistillingProgress(
+                    phase=self._phase,
+                    words=len(self._all.words),
+                    symbols=len(self._all.words.symbols),
+                    cost=0.0,
+                    share=len(self._found) / len(self._sizes),
+                    states=states,
+                    training_divergence=loss,
+                    held_out_divergence=held_out,
+                )
+            )
+        finally:
+            self._interrupts.is_calling = False
+
+
+def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
+    """Return the words at some places."""
+    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
+
+
+def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
+    """Return the first words, of at most this many prefixes but at least one word."""
+    words, _ = recorded.words.split(most)
+    return RecordedWords(words, recorded.is_cut[: len(words)])
+
+
+def _sum_up(found: MeasuredCandidate) -> float:
+    """Return what held-out words lose in all."""
+    return float(comparable(found.losses, found.infinite).sum())

@@ -1,0 +1,192 @@
+"""Recorded words as evidence: candidates for automata, their rows, and words that are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import xlogy
+
+from pdfalearn.corpora import PrefixTree, RecordedWords
+from pdfalearn.distilling.evidence import Evidence, Table
+from pdfalearn.distilling.machines import States
+from pdfalearn.distilling.searching import SearchSettings, search
+from pdfalearn.passive import Weights, predict_rows
+from pdfalearn.results import comparable
+from pdfalearn.typing import Floats
+
+# Tables of at most this many columns are dense.
+_NARROW = 64
+# How many words the prior of a row may be worth, where that is the row of a state or context that
+# the state came from.
+_COUNTED = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+# The same where the prior is what a teacher says.
+_TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
+# Smaller automata are not searched for in a teacher's answers: counts are enough for them.
+_TAUGHT_AT_LEAST = 12
+
+
+class Candidate(NamedTuple):
+    """An automaton without its rows, and how these may be estimated."""
+
+    # The size that it was searched for.
+    size: int
+    transitions: States
+    # What rows are drawn to.
+    priors: Floats
+    # How many words the prior may be worth.
+    strengths: tuple[float, ...]
+
+
+class Recorded:
+    """Words to learn from: the tree of their prefixes, and what follows each of these."""
+
+    def __init__(self, recorded: RecordedWords, width: int) -> None:
+        self.tree = tree = PrefixTree.of(recorded.words, width, recorded.is_cut)
+        nodes = np.arange(len(tree))
+        rows = np.concatenate((nodes, tree.parents[1:]))
+        columns = np.concatenate((np.zeros(len(tree), dtype=np.int64), tree.symbols[1:] + 1))
+        counts = np.concatenate((tree.ends, tree.passes[1:]))
+        self._counts = csr_array((counts, (rows, columns)), shape=(len(tree), width + 1))
+        self._counts.eliminate_zeros()
+        # How often something follows each prefix: words that were cut there say nothing.
+        self._weights: Floats = np.asarray(self._counts.sum(axis=1))
+        self.positions = self._weights.sum()
+
+    def make_evidence(self, rows: Table | None = None) -> Evidence:
+        """Return what follows every prefix, or the rows of a teacher, as evidence."""
+        tree, table = self.tree, rows
+        if table is None:
+            shares = self._counts.copy()
+            shares.data /= np.repeat(self._weights, np.diff(shares.indptr))
+            table = shares.toarray() if tree.width < _NARROW else shares
+        # Prefixes at which all words were cut have nothing below them, and say nothing.
+        known = self._weights.nonzero()[0]
+        if len(known) == len(tree):
+            return Evidence(tree.parents, tree.symbols, self._weights, table)
+        parents = np.searchsorted(known, tree.parents[known])
+        return Evidence(parents, tree.symbols[known], self._weights[known], table[known])
+
+    def count_rows(self, transitions: States) -> Floats:
+        """Return how often each symbol and the end follow the words that lead to each state."""
+        states, count = run_tree(self.tree, transitions), len(self.tree)
+        shape = (len(transitions), count)
+        groups = csr_array((np.ones(count), (states, np.arange(count))), shape=shape)
+        return np.asarray((groups @ self._counts).toarray())
+
+
+def run_tree(tree: PrefixTree, transitions: States) -> States:
+    """Return the state after every prefix."""
+    states = np.zeros(len(tree), dtype=np.int32)
+    for level in tree.levels[1:]:
+        states[level] = transitions[states[tree.parents[level]], tree.symbols[level]]
+    return states
+
+
+def propose_counted(
+    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Candidate]:
+    """Yield automata of at most each size, searched for in what follows every prefix."""
+    for size, fit in search(recorded.make_evidence(), sizes, counted=True, settings=settings):
+        yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
+
+
+def propose_taught(
+    recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Candidate]:
+    """Yield automata of at most each size, searched for in what a teacher says of every prefix.
+
+    Words say little about what follows each prefix, and a teacher says all of it: so the search
+    need not tell chance from what is there.
+    """
+    wanted = [size for size in sizes if size >= _TAUGHT_AT_LEAST]
+    if wanted:
+        for size, fit in search(
+            recorded.make_evidence(rows), wanted, cycles=False, settings=settings
+        ):
+            yield Candidate(size, fit.machine.transitions, fit.machine.rows, _TAUGHT)
+
+
+def mix_priors(counts: Floats, priors: Floats, unseen: float) -> Floats:
+    """Return what rows are drawn to.
+
+    A share ``unseen`` of it goes to all symbols alike. Without it, what was never seen after the
+    words of a state stays impossible there.
+    """
+    if unseen:
+        return np.asarray((1 - unseen) * priors + unseen / priors.shape[1])
+    return np.where((counts > 0) | (counts.sum(axis=1) == 0)[:, None], priors, 0.0)
+
+
+def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float) -> Floats:
+    """Return rows drawn to their priors, as if these were worth some words."""
+    rows = counts + strength * mix_priors(counts, priors, unseen)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def leave_one_out(counts: Floats, priors: Floats, strength: float, unseen: float) -> float:
+    """Return what words lose in all if each position is predicted from all others.
+
+    So rows of many symbols that were seen once look no better than they are. Where nothing else was
+    seen and nothing unseen is allowed, a position counts as itself.
+    """
+    others = np.maximum(counts - 1, 0) if unseen else counts
+    totals = counts.sum(axis=1, keepdims=True) - (1 if unseen else 0)
+    prior = mix_priors(counts, priors, unseen)
+    rows = (others + strength * prior) / np.maximum(totals + strength, strength)
+    return -float(xlogy(counts, rows).sum())
+
+
+class HeldOutWords:
+    """Words that nothing is learnt from."""
+
+    def __init__(self, recorded: RecordedWords, width: int) -> None:
+        words, self._is_cut = recorded
+        self._tree, self._ends = PrefixTree.with_ends(words, width, self._is_cut)
+        # How many positions every word has.
+        self.lengths: Floats = (words.lengths + ~self._is_cut).astype(np.float64)
+
+    def losses(self, transitions: States, rows: Floats) -> tuple[Floats, Floats]:
+        """Return of every word -ln P, and how many of its positions are impossible.
+
+        Impossible positions add nothing to the first.
+        """
+        tree, states = self._tree, run_tree(self._tree, transitions)
+        before, columns = states[tree.parents[1:]], tree.symbols[1:] + 1
+        return self._sum_up(rows[before, columns], rows[states[self._ends], 0])
+
+    def teacher_losses(self, teacher: Weights) -> Floats:
+        """Return -ln P of every word where an automaton need not be deterministic."""
+        tree, rows = self._tree, predict_rows(teacher, self._tree)
+        followed = rows[tree.parents[1:], tree.symbols[1:] + 1]
+        return comparable(*self._sum_up(followed, rows[self._ends, 0]))
+
+    def _sum_up(self, followed: Floats, ended: Floats) -> tuple[Floats, Floats]:
+        """Add up surprisals along words, and impossible positions, given the symbols' shares."""
+        found = np.zeros((2, len(self._ends)))
+        for place, values in enumerate((_surprisals(followed), followed == 0)):
+            sums = np.concatenate(([0.0], values))
+            for level in self._tree.levels[1:]:
+                sums[level] += sums[self._tree.parents[level]]
+            found[place] = sums[self._ends]
+        ended = np.where(self._is_cut, 1.0, ended)
+        return found[0] + _surprisals(ended), found[1] + (ended == 0)
+
+    def measure(self, transitions: States, rows: Floats) -> tuple[float, float]:
+        """Return the mean of Σ |p - p̂| where p is all on what follows, and the word error rate."""
+        tree, likeliest = self._tree, rows.argmax(axis=1)
+        states = run_tree(tree, transitions)
+        before, columns = states[tree.parents[1:]], tree.symbols[1:] + 1
+        total = tree.passes[1:].sum() + tree.ends.sum()
+        missed = tree.passes[1:] @ (1 - rows[before, columns]) + tree.ends @ (1 - rows[states, 0])
+        wrong = tree.passes[1:] @ (likeliest[before] != columns) + tree.ends @ (
+            likeliest[states] != 0
+        )
+        return 2 * float(missed / total), float(wrong / total)
+
+
+def _surprisals(probabilities: Floats) -> Floats:
+    """Return -ln of every probability, 0 where it is 0."""
+    return -np.log(np.where(probabilities > 0, probabilities, 1.0))

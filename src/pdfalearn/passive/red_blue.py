@@ -1,0 +1,195 @@
+"""Red-blue merging of recorded prefixes: the one engine below all state-merging learners."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import check_fits
+from pdfalearn.corpora import PrefixTree
+from pdfalearn.pdfa import PDFA
+from pdfalearn.typing import Codes, Flags, Floats, Integers
+
+
+class Subtree(NamedTuple):
+    """The nodes below a blue one, itself first, by length: those of a parent are neighbours."""
+
+    nodes: Integers
+    # The place of each node's parent; 0 for the first.
+    ups: Integers
+    # Where the nodes of each length begin, and behind them the number of nodes.
+    borders: list[int]
+
+
+class Merging:
+    """Prefixes that are being merged into states.
+
+    Red nodes are states of the automaton. Each other node has one parent and is in the tree
+    below a *blue* node, which is a red node's child. A node keeps its number from the tree of
+    prefixes; a merged one is out of reach.
+
+    Parameters
+    ----------
+    tree : PrefixTree
+        The recorded prefixes.
+    """
+
+    # The node that follows by each symbol, or -1. One row more, all -1, as in a PDFA.
+    table: Codes
+    # How many words end in each node, and go on by each symbol.
+    counts: Floats
+    # How many words pass each node.
+    passes: Floats
+    # The symbol that leads to each node that is not red.
+    symbols: Integers
+    # The red nodes, in shortlex order of their access words.
+    reds: list[int]
+
+    def __init__(self, tree: PrefixTree) -> None:
+        check_fits(len(tree), tree.width)
+        nodes, above, last = np.arange(1, len(tree)), tree.parents[1:], tree.symbols[1:]
+        self.table = np.full((len(tree) + 1, tree.width), -1, dtype=np.int32)
+        self.table[above, last] = nodes
+        self.counts = np.zeros((len(tree), tree.width + 1))
+        self.counts[:, 0] = tree.ends
+        self.counts[above, last + 1] = tree.passes[1:]
+        self.passes = tree.passes.copy()
+        self.symbols = tree.symbols.copy()
+        self._parents = tree.parents.copy()
+        self._is_red: Flags = np.zeros(len(tree), dtype=bool)
+        self._access: dict[int, tuple[int, ...]] = {0: ()}
+        self.reds = []
+        # The length of a blue node's access word, the word, and the node.
+        self._blues: list[tuple[int, tuple[int, ...], int]] = []
+        self.promote(0)
+
+    def take_first(self) -> int:
+        """Take out the blue node whose access word is the least in shortlex order; -1 if none."""
+        return heappop(self._blues)[2] if self._blues else -1
+
+    def take_largest(self) -> int:
+        """Take out the blue node that most words pass, among several the first; -1 if none.
+
+        This leaves the heap of `take_first` in disorder: a learner uses one of them.
+        """
+        if not self._blues:
+            return -1
+        passes = self.passes[[node for _, _, node in self._blues]]
+        best = min(np.flatnonzero(passes == passes.max()).tolist(), key=self._blues.__getitem__)
+        node = self._blues[best][2]
+        self._blues[best] = self._blues[-1]
+        self._blues.pop()
+        return node
+
+    def promote(self, node: int) -> None:
+        """Make a blue node red, and its children blue."""
+        self._is_red[node] = True
+        insort(self.reds, node, key=self._order)
+        children = self.table[node]
+        self._add_blues(children[children >= 0].tolist())
+
+    def fold(self, red: int, blue: int) -> None:
+        """Merge a blue node into a red one, and all that follows from it."""
+        width = self.table.shape[1]
+        counts, table = self.counts.reshape(-1), self.table
+        table[self._parents[blue], self.symbols[blue]] = red
+        targets, sources = np.array([red]), np.array([blue])
+        fresh: list[int] = []
+        while len(sources):
+            np.add.at(self.passes, targets, self.passes[sources])
+            np.add.at(counts, targets * (width + 1), self.counts[sources, 0])
+            children = table[sources]
+            places, symbols = np.nonzero(children >= 0)
+            below, onto = children[places, symbols], targets[places]
+            np.add.at(counts, onto * (width + 1) + symbols + 1, self.passes[below])
+            missing = np.flatnonzero(table[onto, symbols] < 0)
+            if len(missing):
+                # The first node takes the empty place with its tree; the others merge into it.
+                cells = onto[missing] * width + symbols[missing]
+                taken = missing[np.unique(cells, return_index=True)[1]]
+                table[onto[taken], symbols[taken]] = below[taken]
+                self._parents[below[taken]] = onto[taken]
+                fresh += below[taken[self._is_red[onto[taken]]]].tolist()
+                is_left = np.ones(len(below), dtype=bool)
+                is_left[taken] = False
+                below, onto, symbols = below[is_left], onto[is_left], symbols[is_left]
+            targets, sources = table[onto, symbols].astype(np.int64), below
+        self._add_blues(fresh)
+
+    def subtree(self, blue: int, least: float = 0.0) -> Subtree:
+        """List the nodes below a blue one, without children of nodes that fewer words pass."""
+        nodes, ups, borders = [np.array([blue])], [np.zeros(1, np.int64)], [0, 1]
+        while borders[-1] > borders[-2]:
+            above = np.flatnonzero(self.passes[nodes[-1]] >= least)
+            children = self.table[nodes[-1][above]]
+            places, symbols = np.nonzero(children >= 0)
+            nodes.append(children[places, symbols].astype(np.int64))
+            ups.append(above[places] + borders[-2])
+            borders.append(borders[-1] + len(places))
+        return Subtree(np.concatenate(nodes), np.concatenate(ups), borders[:-1])
+
+    def walk(self, reds: Integers, tree: Subtree) -> Codes:
+        """Return where the words of a subtree lead from each of some reds; -1 where nowhere.
+
+        The way to the subtree's first node leads to the red instead, as if they were merged.
+        """
+        states = np.empty((len(reds), len(tree.nodes)), dtype=np.int32)
+        states[:, 0] = reds
+        symbols = self.symbols[tree.nodes]
+        for begin, end in zip(tree.borders[1:-1], tree.borders[2:], strict=True):
+            here = slice(begin, end)
+            states[:, here] = self.table[states[:, tree.ups[here]], symbols[here]]
+            back, places = np.nonzero(states[:, here] == tree.nodes[0])
+            states[back, begin + places] = reds[back]
+        return states
+
+    def make_pdfa(self, alphabet: Alphabet) -> PDFA:
+        """Make an automaton of the red nodes when no blue one is left."""
+        reds = np.array(self.reds)
+        numbers = np.full(len(self.table), -1, dtype=np.int32)
+        numbers[reds] = np.arange(len(reds), dtype=np.int32)
+        return PDFA(
+            alphabet=alphabet,
+            transitions=numbers[self.table[reds]],
+            probabilities=self.counts[reds] / self.counts[reds].sum(axis=1, keepdims=True),
+        )
+
+    def _order(self, node: int) -> tuple[int, tuple[int, ...]]:
+        word = self._access[node]
+        return len(word), word
+
+    def _add_blues(self, nodes: list[int]) -> None:
+        for node in nodes:
+            word = (*self._access[int(self._parents[node])], int(self.symbols[node]))
+            self._access[node] = word
+            heappush(self._blues, (len(word), word, node))
+
+
+def merge_states(
+    tree: PrefixTree, choose_red: Callable[[Merging, int], int], *, largest: bool = False
+) -> Merging:
+    """Merge or promote blue nodes until none is left.
+
+    Parameters
+    ----------
+    tree : PrefixTree
+        The recorded prefixes.
+    choose_red : callable
+        The criterion: returns the red node that a blue one is to be merged into, or -1.
+    largest : bool
+        Whether to take the blue node that most words pass, not the first in shortlex order.
+    """
+    merging = Merging(tree)
+    take = merging.take_largest if largest else merging.take_first
+    while (blue := take()) >= 0:
+        red = choose_red(merging, blue)
+        if red < 0:
+            merging.promote(blue)
+        else:
+            merging.fold(red, blue)
+    return merging

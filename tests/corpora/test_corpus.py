@@ -1,0 +1,229 @@
+"""Corpora are values: what they hold, what they equal, and what they are made of."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import PDFA, Alphabet, Budget, Corpus, distill, learn, refit, sample
+from pdfalearn.corpora.coding import sort_symbols
+from pdfalearn.datasets import figure_3
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.io import WordNotation
+from pdfalearn.oracles import PACOracle
+from tests.support import need_module
+
+NAMES = ["up", "a_long_event_name_that_is_not_short", "ü", "7", "eightchr", "nine_char"]
+LISTS = st.lists(st.lists(st.sampled_from(NAMES), max_size=6), min_size=1, max_size=20).filter(any)
+
+
+def pickled(corpus: Corpus) -> Corpus:
+    found: Corpus = pickle.loads(pickle.dumps(corpus))  # noqa: S301 (its own)
+    return found
+
+
+@given(st.lists(st.text("abκ", max_size=6), min_size=1, max_size=20).filter(any))
+def test_strings_are_words_of_characters(words: list[str]) -> None:
+    corpus = Corpus(words)
+    assert list(corpus) == [tuple(word) for word in words]
+    assert len(corpus) == len(words)
+    assert corpus.alphabet.symbols == tuple(sorted(set("".join(words))))
+
+
+@given(LISTS)
+def test_batches_and_all_words_are_the_same(words: list[list[str]]) -> None:
+    corpus = Corpus(words)
+    batches = [word for batch in corpus.batches() for word in batch]
+    assert batches == list(corpus.encode())
+    assert corpus.alphabet.decode_words(corpus.encode()) == [tuple(word) for word in words]
+    reverse = Alphabet(reversed([*corpus.alphabet, "more"]))
+    assert reverse.decode_words(corpus.encode(reverse)) == [tuple(word) for word in words]
+
+
+@given(LISTS)
+def test_lines_are_characters_unless_one_has_a_blank(
+    tmp_path_factory: pytest.TempPathFactory, words: list[list[str]]
+) -> None:
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("".join(f"{' '.join(word)}\n" for word in words), encoding="utf-8")
+    has_blanks = any(len(word) > 1 for word in words)
+    expected = words if has_blanks else [[*"".join(word)] for word in words]
+    assert list(Corpus(path)) == [tuple(word) for word in expected]
+    assert list(Corpus(path, format="tokens")) == [tuple(word) for word in words]
+    characters = [tuple(" ".join(word)) for word in words]
+    assert list(Corpus(path, format="characters")) == characters
+
+
+def test_symbols_of_one_character_between_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("0 1\n1\n")
+    assert list(Corpus(path)) == [("0", "1"), ("1",)]
+    # Over an alphabet that has the blank, it is a symbol.
+    assert list(Corpus(path, alphabet="01 ")) == [("0", " ", "1"), ("1",)]
+    assert list(Corpus(path, alphabet=[0, 1])) == [(0, 1), (1,)]
+
+
+@pytest.mark.parametrize(
+    "source", [[["ab"], ("b", 3)], [np.array([0, 1]), [2]], [()] * 3 + [("x",)], {"ab": 1}.keys()]
+)
+def test_equal_corpora(source: list[object]) -> None:
+    corpus = Corpus(source)  # type: ignore[arg-type]
+    again = pickled(corpus)
+    assert again == corpus == Corpus(iter(list(source)))  # type: ignore[arg-type]
+    assert hash(again) == hash(corpus)
+    assert next(again.batches()).symbols.tolist() == corpus.encode().symbols.tolist()
+    assert corpus != Corpus([*corpus, ()])
+    assert corpus != Corpus([*corpus], alphabet=corpus.alphabet)
+    assert (corpus == 3) is False
+
+
+def test_a_corpus_of_files_knows_names_only(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("ab\n")
+    corpus = Corpus(path, skip_bad=True)
+    assert corpus == Corpus(str(path), skip_bad=True) != Corpus(path)
+    assert repr(corpus) == f"Corpus({str(path)!r}, skip_bad=True)"
+    assert repr(Corpus(["a"] * 90)).startswith("Corpus(['a', 'a',")
+    assert len(repr(Corpus(["a"] * 90))) < 99
+    again = pickled(corpus)
+    path.write_text("abc\n")
+    assert list(again) == [("a", "b", "c")]
+    with pytest.raises(AttributeError, match="never change"):
+        corpus.alphabet = Alphabet("ab")
+
+
+def test_several_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("b.txt").write_text("b\n")
+    Path("a.txt").write_text("c\n")
+    Path("c.txt.gz").write_bytes(gzip.compress(b"long x\n"))
+    both = [("c",), ("b",)]
+    assert list(Corpus("?.txt")) == list(Corpus([Path("a.txt"), Path("b.txt")])) == both
+    assert Corpus("?.txt").name == "words of the corpus a.txt and 1 more"
+    # One line with a blank decides for all files.
+    assert list(Corpus("*.txt*")) == [*both, ("long", "x")]
+    Path("odd[1].txt").write_text("d\n")
+    assert list(Corpus("odd[1].txt")) == [("d",)]
+    with pytest.raises(InputError, match=r"none\*: no file has a name of this form"):
+        Corpus("none*")
+    with pytest.raises(FileNotFoundError):
+        Corpus([Path("a.txt"), Path("none.txt")])
+    with pytest.raises(InputError, match=r". is a folder; name its files"):
+        Corpus(".")
+
+
+def test_the_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"ab\nb\n")))
+    corpus = Corpus("-")
+    assert list(corpus) == [("a", "b"), ("b",)]
+    assert corpus.name == "words of the corpus the standard input"
+    assert len(pickled(corpus)) == len(corpus) == 2
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="no standard input"):
+        Corpus("-")
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.jsonl"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(path.write_text, '["a"]\n')
+        corpus = Corpus(path)
+        assert written.result()
+    assert list(corpus) == list(corpus) == [("a",)]
+    assert corpus.name == f"words of the corpus {path}"
+
+
+def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pdfalearn.corpora.sources._BLOCK", 3)
+    path = tmp_path / "words.txt"
+    path.write_text("abbabbab\n\na\nbbbbbbbbb\nab")
+    assert ["".join(map(str, word)) for word in Corpus(path)] == path.read_text().split("\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"source": 3}, "a path, words or a frame, not 3"),
+        ({"source": [3]}, "word 1 of a corpus is 3, not a sequence"),
+        ({"source": ["a", b"a"]}, "word 2 of a corpus is"),
+        ({"source": [[[]]]}, "not hashable"),
+        ({"source": []}, "there are no words"),
+        ({"source": [()]}, "have no symbols: give an alphabet"),
+        ({"source": ["a"], "format": "txt"}, "format 'txt' is not one of lines, "),
+        ({"source": ["ab"], "alphabet": "aa"}, "twice"),
+        ({"source": ["login"], "alphabet": ["login"]}, "plain string"),
+        ({"source": Corpus(["a"])}, "a corpus already"),
+    ],
+)
+def test_bad_arguments(options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        Corpus(**options).encode()  # type: ignore[arg-type]
+
+
+def test_alphabets_are_sorted_and_have_a_terminal_of_their_own() -> None:
+    assert Corpus([["10", "9", "b"]]).alphabet.symbols == ("10", "9", "b")
+    assert Corpus([["10", "9"]]).alphabet.symbols == ("9", "10")
+    assert Corpus([[10, "9", 2]]).alphabet.symbols == (2, 10, "9")
+    assert Corpus(["a$"]).alphabet.terminal == "<end>"
+    assert sort_symbols([(2,), (1,), 1.5]) == [1.5, (1,), (2,)]
+    assert list(Corpus([()], alphabet="a")) == [()]
+
+
+def test_unknown_symbols_are_named_with_their_file(tmp_path: Path) -> None:
+    path = tmp_path / "words.jsonl"
+    path.write_text('["a"]\n\n["a", "x"]\n')
+    with pytest.raises(FileFormatError, match=r"words.jsonl, line 3: symbol 'x' is not in"):
+        list(Corpus(path, alphabet="a"))
+
+
+def test_a_corpus_is_accepted_as_a_sampler() -> None:
+    target, corpus = figure_3(), Corpus(sample(figure_3(), 50, seed=1).words)
+    oracle = PACOracle(epsilon=0.1, delta=0.1, sampler=corpus)
+    certificate = learn(target, oracle=oracle).certificate
+    assert certificate.details["sampler"] == "words of a corpus of 50"
+    frontier = distill(target, budget=Budget(max_symbols=500), sampler=corpus, sizes=[2])
+    assert isinstance(frontier.best, PDFA)
+    assert refit(target, target, sampler=corpus).alphabet == target.alphabet
+
+
+def test_a_frame_of_pandas() -> None:
+    pandas = need_module("pandas")
+    columns = {
+        "case:concept:name": ["x", "y", "x", "y", "x"],
+        "concept:name": ["b", "a", "a", "a", "c"],
+        "time:timestamp": pandas.to_datetime([3, 2, 1, 1, 3], unit="D"),
+    }
+    frame = pandas.DataFrame(columns)
+    corpus = Corpus(frame)
+    assert list(corpus) == [("a", "b", "c"), ("a", "a")]
+    assert pickled(corpus) == corpus
+    unsorted = Corpus(frame, time=None)
+    assert list(unsorted) == [("b", "a", "c"), ("a", "a")]
+    named = frame.rename(columns={"case:concept:name": "id", "concept:name": "what"})
+    assert list(Corpus(named, case="id", event="what")) == list(corpus)
+    with pytest.raises(InputError, match=r"no column 'concept:name'; the columns are 'id', 'what'"):
+        Corpus(named, case="id")
+    frame.loc[1, "concept:name"] = None
+    with pytest.raises(InputError, match="no value in row 1 of the column 'concept:name'"):
+        Corpus(frame)
+
+
+def test_cut_words_have_not_ended(tmp_path: Path) -> None:
+    path, notation = tmp_path / "words.txt", WordNotation(Alphabet("ab"))
+    lines = [notation.line("ab", is_cut=True), notation.line("b"), notation.line("", is_cut=True)]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    words, is_cut = Corpus(path).encode_with_cuts()
+    assert list(words) == [[0, 1], [1], []]
+    assert is_cut.tolist() == [True, False, True]

@@ -1,0 +1,235 @@
+"""Words in, automata out: what is counted, chosen, measured and said."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import (
+    PDFA,
+    Alphabet,
+    Budget,
+    Corpus,
+    Exact,
+    Frontier,
+    distill,
+    divergence,
+    load,
+    quotient,
+    save,
+    view,
+)
+from pdfalearn.corpora import RecordedWords
+from pdfalearn.datasets import figure_3, reber
+from pdfalearn.distilling.recorded import HeldOutWords, Recorded, estimate_rows
+from pdfalearn.errors import InputError
+from pdfalearn.results import DistillingInterrupted, DistillingProgress
+from pdfalearn.words import Words
+
+WORDS = figure_3().sample(600, seed=5).words
+
+
+def record(words: list[tuple[int, ...]], cut: list[bool] | None = None) -> RecordedWords:
+    """Return words as they are read, some of them cut."""
+    return RecordedWords(Words.of(words), np.array(cut or [False] * len(words), dtype=bool))
+
+
+def make_machine(states: int, symbols: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    transitions = random.integers(states, size=(states, symbols)).astype(np.int32)
+    return transitions, random.dirichlet(np.ones(symbols + 1), size=states)
+
+
+words_of_codes = st.lists(
+    st.lists(st.integers(0, 2), max_size=6).map(tuple), min_size=1, max_size=12
+)
+
+
+@given(words_of_codes, st.integers(1, 4), st.integers(0, 99), st.data())
+def test_counts_and_losses_are_those_of_words_one_by_one(
+    words: list[tuple[int, ...]], states: int, seed: int, data: st.DataObject
+) -> None:
+    transitions, rows = make_machine(states, 3, seed)
+    rows[0, 1] = 0.0
+    cut = data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
+    counts, losses, impossible = np.zeros_like(rows), [], []
+    for word, is_cut in zip(words, cut, strict=True):
+        state, loss, wrong = 0, 0.0, 0
+        steps = [symbol + 1 for symbol in word] + ([] if is_cut else [0])
+        for column in steps:
+            counts[state, column] += 1
+            loss -= log(rows[state, column]) if rows[state, column] else 0.0
+            wrong += rows[state, column] == 0
+            state = transitions[state, column - 1] if column else state
+        losses.append(loss)
+        impossible.append(wrong)
+    recorded = record(words, cut)
+    assert Recorded(recorded, 3).count_rows(transitions).tolist() == counts.tolist()
+    held_out = HeldOutWords(recorded, 3)
+    found, infinite = held_out.losses(transitions, rows)
+    assert found == pytest.approx(losses)
+    assert infinite.tolist() == impossible
+    assert held_out.lengths.tolist() == [
+        len(word) + (not is_cut) for word, is_cut in zip(words, cut, strict=True)
+    ]
+
+
+def test_rows_are_counts_drawn_to_priors() -> None:
+    counts = np.array([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]])
+    priors = np.array([[0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
+    smoothed = estimate_rows(counts, priors, 4.0, 0.3)
+    prior = 0.7 * priors + 0.1
+    assert smoothed == pytest.approx((counts + 4 * prior) / (counts + 4 * prior).sum(1)[:, None])
+    # Without a share for what was never seen it stays impossible where words were seen.
+    within = estimate_rows(counts, priors, 4.0, 0.0)
+    assert within.tolist() == [[1 / 6, 5 / 6, 0.0], [0.2, 0.8, 0.0]]
+
+
+@pytest.mark.parametrize("target", [figure_3(), reber()], ids=["figure_3", "reber"])
+def test_the_structure_of_a_known_automaton_is_found(target: PDFA) -> None:
+    frontier = distill(target.sample(3000, seed=1).words, seed=2)
+    minimal = quotient(target, equivalence=Exact())
+    assert len(frontier.best) == len(minimal)
+    assert divergence(target, frontier.best).forward.per_symbol < 2e-3
+
+
+def test_what_is_said_of_the_best_is_true() -> None:
+    frontier = distill(Corpus(WORDS), seed=3, held_out=0.25)
+    best = frontier.point(len(frontier.best))
+    details = frontier.certificate.details
+    assert details["word_count"] == 600
+    assert details["held_out_words"] == 150
+    assert details["held_out"] == 0.25
+    assert details["unseen"] == 0.02
+    assert frontier.is_of_words
+    assert best.perplexity == pytest.approx(exp(best.divergence))
+    assert best.cross_entropy == pytest.approx(best.divergence)
+    assert best.low < best.divergence < best.high
+    assert frontier.kept_lengths.sum() == details["held_out_positions"]
+    assert "150 of 600" in frontier.certificate.statement
+    # Rows were fitted to all words: each is a mean of what follows, drawn to others a little.
+    pdfa, counts = frontier.best, np.zeros_like(frontier.best.probabilities)
+    for word in WORDS:
+        state = pdfa.initial
+        for symbol in word:
+            code = pdfa.alphabet.symbols.index(symbol)
+            counts[state, code + 1] += 1
+            state = int(pdfa.transitions[state, code])
+        counts[state, 0] += 1
+    means = counts / counts.sum(axis=1, keepdims=True)
+    assert np.abs(pdfa.probabilities - means).max() < 0.05
+    never = np.where(counts == 0, pdfa.probabilities, 0).sum(axis=1)
+    mass = counts.sum(axis=1) @ never / counts.sum()
+    assert details["unseen_mass"] == pytest.approx(mass)
+
+
+def test_what_was_never_seen_is_unlikely_and_impossible_if_wanted() -> None:
+    words = [("in", "out")] * 50 + [("in", "in", "out", "out")] * 50
+    usual = distill(words, seed=1).best
+    assert (usual.probabilities > 0).all()
+    strict = distill(words, seed=1, unseen=0)
+    assert strict.best.probability(("out",)) == 0
+    assert strict.best.probability(("in", "out")) > 0.3
+
+
+def test_words_may_be_lists_files_and_frames(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.txt"
+    path.write_text("\n".join(" ".join(map(str, word)) for word in WORDS) + "\n")
+    from_file, from_list = distill(Corpus(path), seed=1), distill(WORDS, seed=1)
+    assert from_file.best.transitions.tolist() == from_list.best.transitions.tolist()
+    assert str(path.name) in from_file.certificate.statement
+    characters = distill(["ab" * (n % 4) for n in range(200)], seed=1)
+    assert characters.best.alphabet.symbols == ("a", "b")
+    wider = distill(Corpus(["ab" * (n % 4) for n in range(200)], alphabet="abc"), seed=1)
+    assert wider.best.alphabet.symbols == ("a", "b", "c")
+    assert 0 < wider.best.probability("c") < 0.02
+
+
+def test_words_that_were_cut_have_not_ended(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.txt"
+    path.write_text("\n".join(["a b a (cut)"] * 80 + ["a b a b a b (cut)"] * 80))
+    frontier = distill(Corpus(path), seed=1)
+    assert frontier.best.probabilities[:, 0].max() < 0.05
+    assert frontier.certificate.details["words_cut"] == 160
+
+
+def test_same_seed_same_frontier_and_files_keep_it(tmp_path: Path) -> None:
+    frontier = distill(WORDS, seed=4)
+    assert frontier == distill(WORDS, seed=4)
+    save(frontier, tmp_path / "frontier.zip")
+    assert load(tmp_path / "frontier.zip") == frontier
+    page = view(frontier).html
+    assert "cross-entropy" in page
+    assert "cross-entropy" in frontier.table()
+    assert "perplexity of the model" not in frontier.table()
+    assert "cross-entropy" in frontier._repr_html_()
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_an_interrupt_keeps_what_was_found(after: int) -> None:
+    seen: list[DistillingProgress] = []
+
+    def stop(progress: DistillingProgress) -> None:
+        seen.append(progress)
+        if len(seen) == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(DistillingInterrupted) as caught:
+        distill(WORDS, seed=1, progress=stop)
+    frontier = caught.value.frontier
+    assert isinstance(frontier, Frontier)
+    assert frontier.certificate.details["interrupted"]
+    assert len(frontier.best) >= 1
+
+
+def test_progress_tells_of_each_automaton() -> None:
+    seen: list[DistillingProgress] = []
+    distill(WORDS, seed=1, sizes=[1, 2, 4], progress=seen.append)
+    assert {progress.states for progress in seen if progress.states} >= {1, 2, 4}
+    assert seen[-1].phase == "measuring"
+    assert all(0 <= progress.share <= 1 for progress in seen)
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "text"),
+    [
+        (WORDS, {"budget": Budget(max_symbols=100)}, "budget is for models"),
+        (WORDS, {"store": "answers.db"}, "store is for models"),
+        (WORDS, {"held_out": 0}, "held_out 0 is not a number above 0"),
+        (WORDS, {"held_out": 1.5}, "held_out"),
+        (WORDS, {"unseen": -1}, "unseen -1 is not a number from 0 to 1"),
+        (["a", "b", "ab"], {}, "too few to learn from"),
+        (["", "", "", ""], {}, "give an alphabet"),
+        ([], {}, "needs a word"),
+        ("sessions.txt", {}, "Corpus"),
+        ([1, 2, 3, 4], {}, "word 1 of a corpus is not a sequence"),
+    ],
+)
+def test_wrong_arguments_are_named(words: object, settings: dict[str, object], text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        distill(words, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [("a",)] * 4,
+        [()] * 3 + [("a",)] * 3,
+        [tuple(f"s{code}" for code in range(number, number + 5)) for number in range(300)],
+        [word for length in range(4) for word in product("ab", repeat=length)] * 3,
+        [("a",) * 400] * 6,
+    ],
+    ids=["one word", "mostly empty", "many symbols", "all short words", "long"],
+)
+def test_unusual_words_have_automata(words: list[tuple[str, ...]]) -> None:
+    frontier = distill(words, seed=1)
+    for point in frontier:
+        assert point.pdfa.probabilities.sum(axis=1) == pytest.approx(1)
+        assert np.isfinite(point.divergence)
+    assert isinstance(frontier.best.alphabet, Alphabet)
