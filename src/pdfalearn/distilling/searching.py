@@ -108,8 +108,8 @@ def search(
 
     A size may come twice: the second automaton is better.
 
-    With ``cycles`` small automata are made larger and smaller again. ``counted`` says that answers
-    are counts of what followed, and not exact.
+    With ``cycles`` prefixes are merged, too, and small automata are made larger and smaller again.
+    ``counted`` says that answers are counts of what followed, and not exact.
     """
     lumped = evidence.lumped
     for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
@@ -192,7 +192,7 @@ class Search:
         evidence, settings = self._evidence, self._settings
         if self._counted:
             machine = merge_prefixes(evidence, 0.0, _GROWN, deviations=settings.deviations)
-        elif sizes[-1] <= _MERGED:
+        elif self._cycled and sizes[-1] <= _MERGED:
             machine = merge_prefixes(evidence, settings.tolerated, _MERGED)
         else:
             machine = None
