@@ -21,7 +21,7 @@ from pdfalearn.distilling.machines import (
     redirect,
 )
 from pdfalearn.distilling.polishing import future_divergences, grow, polish, reduce
-from pdfalearn.distilling.searching import improve_by_cycles, search
+from pdfalearn.distilling.searching import Search, SearchSettings, search
 from tests.distilling.trees import (
     PlainTree,
     divergence,
@@ -163,7 +163,8 @@ def test_divergences_of_futures(seed: int, states: int, width: int, sweeps: int)
         patch.setattr(polishing, "_SWEEPS", sweeps)
         patch.setattr(polishing, "_LIKELY", 0.0)
         logs, no_states = np.log(np.maximum(machine.rows, FLOOR)), np.empty(0, dtype=np.int32)
-        found = future_divergences(Fit(machine, logs, no_states, 0.0))
+        evidence = random_tree(seed, width, 3).evidence()
+        found = future_divergences(Fit(machine, logs, no_states, 0.0), evidence)
     expected = [[plain(p, q, sweeps) for q in range(states)] for p in range(states)]
     assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-4)
 
@@ -188,11 +189,12 @@ def test_growing_and_cycles_make_up_for_a_missing_state() -> None:
     small = reduce(fit_rows(machine, evidence), evidence, 9)
     again = polish(grow(small, evidence, 3), evidence)
     assert again.loss < 0.5 * small.loss
-    assert improve_by_cycles(small, evidence).loss <= small.loss
+    cycled = Search(evidence, True, False, SearchSettings()).improve_by_cycles(small)
+    assert cycled.loss <= small.loss
 
 
-def searched(true: PDFA, sizes: list[int], **options: bool) -> dict[int, Fit]:
-    return dict(search(tree_of(true, 500, seed=1).evidence(), sizes, **options))
+def searched(true: PDFA, sizes: list[int], *, cycles: bool) -> dict[int, Fit]:
+    return dict(search(tree_of(true, 500, seed=1).evidence(), sizes, cycles=cycles))
 
 
 @pytest.mark.slow
