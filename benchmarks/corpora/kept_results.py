@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,37 +12,45 @@ from typing import Any
 from benchmarks.support import in_a_process, peak_gigabytes
 
 Record = dict[str, Any]
-DATA = Path(__file__).parents[3] / "shared" / "data"
+# Where the data of PAutomaC and the logs are.
+DATA = Path(os.environ.get("PDFALEARN_DATA", "../shared/data"))
 
 
 class KeptResults:
-    """What was computed, in memory and in a file if there is one.
+    """What was computed: in memory, and in a file if there is one.
+
+    Several processes may share a file, each for other keys.
 
     Examples
     --------
     >>> results = KeptResults(None)
-    >>> results.compute("squares", len, "abc")["value"], results.compute("squares", len)["value"]
+    >>> results.compute("length", len, "abc")["value"], results.compute("length", len)["value"]
     (3, 3)
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        lines = path.read_text().splitlines() if path is not None and path.exists() else []
-        self._records: dict[str, Record] = {one["key"]: one for one in map(json.loads, lines)}
+        self._records: dict[str, Record] = {}
+
+    def __contains__(self, key: str) -> bool:
+        if key not in self._records and self._path is not None and self._path.exists():
+            lines = self._path.read_text().splitlines()
+            self._records = {one["key"]: one for one in map(json.loads, lines)}
+        return key in self._records
 
     def compute(self, key: str, job: Callable[..., Any], *arguments: object) -> Record:
         """Return what `measure` returns for a job, unless it is there already."""
-        if key not in self._records:
-            self._note({"key": key} | measure(job, *arguments))
+        if key not in self:
+            self._keep({"key": key} | measure(job, *arguments))
         return self._records[key]
 
     def compute_elsewhere(self, key: str, job: Callable[..., Any], *arguments: object) -> Record:
         """Do the same in a process of its own, so that time and memory are the job's alone."""
-        if key not in self._records:
-            self._note({"key": key} | in_a_process(measure, job, *arguments))
+        if key not in self:
+            self._keep({"key": key} | in_a_process(measure, job, *arguments))
         return self._records[key]
 
-    def _note(self, record: Record) -> None:
+    def _keep(self, record: Record) -> None:
         self._records[record["key"]] = record
         if self._path is not None:
             with self._path.open("a") as stream:
