@@ -56,9 +56,7 @@ def run_once(name: str, count: int, seed: int) -> dict[str, Record]:
     words = target.sample(count, seed=seed, max_length=10**6).words
     frontier = distill(words, sizes=SIZES, seed=seed)
     asked = {BEST: len(frontier.best)} | {str(size): size for size in FIXED}
-    return {
-        title: measure_point(target, frontier.point(states)) for title, states in asked.items()
-    }
+    return {title: measure_point(target, frontier.point(states)) for title, states in asked.items()}
 
 
 def print_coverage(name: str, records: list[dict[str, Record]]) -> None:

@@ -21,7 +21,7 @@ from pdfalearn.metrics import directed_divergence
 
 STATES, SYMBOLS = 20, 8
 # Words that are drawn and written at once.
-_DRAWN = 50_000
+_DRAWN = 1_000
 _MOST_LENGTH = 10_000
 
 

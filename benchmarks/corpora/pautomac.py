@@ -142,7 +142,9 @@ class Table:
                         for number, records in self._found.items()
                     }
                     self._print_mean(f"{order}-gram", gaps, name)
-            gaps = {number: records[name]["value"]["gap"] for number, records in self._found.items()}
+            gaps = {
+                number: records[name]["value"]["gap"] for number, records in self._found.items()
+            }
             self._print_mean("best n-gram of each" if name == "n-grams" else name, gaps, name)
 
     def _print_mean(self, title: str, gaps: dict[int, float], name: str) -> None:

@@ -100,5 +100,3 @@ def tune_rival(rival: Rival, words: Words, width: int, seed: int = 0) -> Iterato
         weight = WEIGHTS[int(np.argmin(losses))]
         found = smooth_rows(rival.learn(every, width, parameter), every, weight=weight)
         yield Chosen(parameter, weight, min(losses), found)
-
-

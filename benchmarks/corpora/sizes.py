@@ -94,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         losses = [f"{loss:.4f}" for loss in (best["loss"], *lowest.values())]
         summary.append([corpus, best["states"], *losses, *seconds])
     print(f"\nLost: {lost} of {compared} sizes.\n")
-    print_header(["corpus", "states of best", "best", *GRIDS, "s of ours", *(f"s of {n}" for n in GRIDS)])
+    print_header(
+        ["corpus", "states of best", "best", *GRIDS, "s of ours", *(f"s of {n}" for n in GRIDS)]
+    )
     for row in summary:
         print_row(row)
 
