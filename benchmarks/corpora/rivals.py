@@ -56,7 +56,7 @@ RIVALS = {
     "ALERGIA": Rival(_learn_by_alergia, "ε", (1e-6, 1e-4, 0.005, 0.05, 0.2, 0.8)),
     "MDI": Rival(_learn_by_mdi, "α · words", (1, 2, 3, 5, 10, 20, 50)),
     "likelihood ratio": Rival(_learn_by_ratio, "α", (1e-6, 1e-4, 0.005, 0.05, 0.2)),
-    "AALpy's ALERGIA": Rival(_learn_by_aalpy, "ε", (1e-4, 0.005, 0.05)),
+    "AALpy's ALERGIA": Rival(_learn_by_aalpy, "ε", (0.005, 0.05, 0.2, 0.5, 0.8)),
 }
 
 
