@@ -40,11 +40,11 @@ _SHARE_ROUNDS = 50
 # A round keeps two tables of this many numbers of 4 bytes at most: 1 GiB.
 _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
-_MEMBERS, _STATES = 4, 50
+_MEMBERS, _STATES = 4, 70
 # All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core. Members
-# are fewer where each would have fewer rounds than the middle one of these; two remain.
+# are fewer where each would have fewer rounds than the middle one of these.
 _TEACHER_PRODUCTS = 1.8e11
-_TEACHER_ROUNDS = 30, 45, 120
+_TEACHER_ROUNDS = 30, 75, 120
 
 
 def fit_pfa(
@@ -122,7 +122,7 @@ def train_teacher(
     """
     most = _TEACHER_PRODUCTS / (3.0 * len(tree) * states**2)
     low, enough, high = _TEACHER_ROUNDS
-    members = min(members, max(2, int(most / enough)))
+    members = min(members, max(1, int(most / enough)))
     rounds = int(np.clip(most / members, low, high))
     return _fit_members(tree, states, members, rounds, 0.1, make_generator(seed))
 
