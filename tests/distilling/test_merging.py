@@ -177,10 +177,10 @@ def test_one_distribution_is_one_state_by_the_test_and_not_by_the_tolerance() ->
 def test_what_chance_loses(left: int, right: int) -> None:
     random = np.random.default_rng(left + right)
     row = random.dirichlet(np.ones(6))
-    ours, theirs = (random.multinomial(n, row, size=4000) * 1.0 for n in (left, right))
+    ours, theirs = (random.multinomial(n, row, 4000).astype(np.float64) for n in (left, right))
     both, total = ours + theirs, left + right
     lost = (xlogx(ours) + xlogx(theirs) - xlogx(both)).sum(axis=1)
     lost += total * math.log(total) - left * math.log(left) - right * math.log(right)
-    weights = np.full((2, 4000), [[left], [right]], dtype=float)
-    expected = merging._expect_loss(*weights, both / total)
+    weights = [np.full(4000, float(count)) for count in (left, right)]
+    expected = merging._expect_loss(weights[0], weights[1], both / total)
     assert expected.mean() == pytest.approx(lost.mean(), rel=0.15)
