@@ -42,9 +42,10 @@ _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
 _MEMBERS, _STATES = 4, 70
 # All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core. Members
-# are fewer where each would have fewer rounds than the middle one of these.
+# are fewer where each would have fewer rounds than the middle one of these; two remain, one of them
+# drawn by chance.
 _TEACHER_PRODUCTS = 1.8e11
-_TEACHER_ROUNDS = 30, 75, 120
+_TEACHER_ROUNDS = 30, 60, 120
 
 
 def fit_pfa(
@@ -122,7 +123,7 @@ def train_teacher(
     """
     most = _TEACHER_PRODUCTS / (3.0 * len(tree) * states**2)
     low, enough, high = _TEACHER_ROUNDS
-    members = min(members, max(1, int(most / enough)))
+    members = min(members, max(2, int(most / enough)))
     rounds = int(np.clip(most / members, low, high))
     return _fit_members(tree, states, members, rounds, 0.1, make_generator(seed))
 
