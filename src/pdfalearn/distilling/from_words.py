@@ -47,8 +47,9 @@ _STRUCTURE, _CHOOSING = 2**18, 2**22
 _TAUGHT_STRUCTURE = 2**17
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
-# Larger automata are not searched for unless they are asked for.
-_LARGEST = 2_000
+# Larger automata are not searched for unless they are asked for, nor those above the first number
+# with both fewer words and fewer positions for each state than these.
+_AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 # At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
@@ -131,7 +132,9 @@ class WordsRun:
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
         given = default_sizes(len(self._recorded.tree), self._width)
-        self._sizes = sizes or [size for size in given if size <= _LARGEST]
+        words, positions = len(self._training.words), int(self._recorded.positions)
+        most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
+        self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "words"
 
