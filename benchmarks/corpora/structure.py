@@ -1,20 +1,23 @@
 """How often learners find the true automaton from its words, by the number of words.
 
 Run with ``python -m benchmarks.corpora.structure``; ``--seeds 5`` draws more random targets of each
-kind, ``--words 1000 10000`` says how many words, ``--targets reber tomita`` which targets.
+kind, ``--words 1000 10000`` says how many words, ``--targets reber tomita`` which targets,
+``--learners ours MDI`` which learners: those whose names begin so. With ``--results FILE``, what
+FILE has is not run again.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.corpora.kept_results import KeptResults
 from benchmarks.support import print_header, print_row
-from pdfalearn import PDFA, Exact, quotient
+from pdfalearn import PDFA, Corpus, Exact, distill, quotient
 from pdfalearn.datasets import random_pdfa, reber, tomita
 from pdfalearn.metrics import directed_divergence
 from pdfalearn.passive import alergia, clark_thollard, likelihood_ratio, mdi, smooth_rows
@@ -33,6 +36,7 @@ Learner = Callable[[Sequence[Sequence[object]], PDFA], PDFA]
 # What is compared: a name, and what makes an automaton of words; of the target, it may use the
 # alphabet only. Other learners are added here.
 LEARNERS: dict[str, Learner] = {
+    "ours": lambda words, target: distill(Corpus(words, alphabet=target.alphabet)).best,
     "ALERGIA, ε = .05": lambda words, target: alergia(words, alphabet=target.alphabet),
     "ALERGIA, ε = 10 / symbols": lambda words, target: alergia(
         words, epsilon=10 / max(10, sum(map(len, words))), alphabet=target.alphabet
@@ -113,7 +117,9 @@ def is_found(target: PDFA, found: PDFA, words: Words) -> bool:
     return len(pairs) == len(np.unique(pairs[:, 0])) == len(np.unique(pairs[:, 1]))
 
 
-def print_found(kind: str, seeds: int, counts: Sequence[int]) -> None:
+def print_found(
+    kind: str, seeds: int, counts: Sequence[int], learners: Sequence[str], results: KeptResults
+) -> None:
     """Print a row for each learner and group of targets.
 
     For each number of words: how often the target was found, the median number of states, and the
@@ -124,11 +130,19 @@ def print_found(kind: str, seeds: int, counts: Sequence[int]) -> None:
     for name, target in TARGETS[kind](seeds):
         groups.setdefault(name, []).append(quotient(target, equivalence=Exact()))
     for name, targets in groups.items():
-        for title, learner in LEARNERS.items():
-            begin = time.process_time()
-            cells = [_try_learner(learner, targets, count) for count in counts]
-            seconds = (time.process_time() - begin) / len(targets)
-            print_row([name, title, *cells, seconds])
+        for title in learners:
+            records = [
+                results.compute(
+                    f"{name}, {title}, {seeds} seeds, {count} words",
+                    _try_learner,
+                    LEARNERS[title],
+                    targets,
+                    count,
+                )
+                for count in counts
+            ]
+            seconds = sum(record["seconds"] for record in records) / len(targets)
+            print_row([name, title, *(record["value"] for record in records), seconds])
 
 
 def _try_learner(learner: Learner, targets: list[PDFA], count: int) -> str:
@@ -150,10 +164,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--words", type=int, nargs="+", default=WORDS)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
+    parser.add_argument("--learners", nargs="+", default=list(LEARNERS))
+    parser.add_argument("--results", type=Path)
     options = parser.parse_args(arguments)
+    learners = [name for name in LEARNERS if name.startswith(tuple(options.learners))]
+    results = KeptResults(options.results)
     for kind in options.targets:
         print(f"\n## {kind}\n")
-        print_found(kind, options.seeds, options.words)
+        print_found(kind, options.seeds, options.words, learners, results)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +24,7 @@ from pdfalearn.distilling.machines import (
 )
 from pdfalearn.distilling.polishing import future_divergences, grow, polish, reduce
 from pdfalearn.distilling.searching import Search, SearchSettings, search
+from pdfalearn.errors import InputError
 from tests.distilling.trees import (
     PlainTree,
     divergence,
@@ -227,3 +230,19 @@ def test_what_was_never_taken_and_is_impossible_is_undefined() -> None:
     pdfa = make_pdfa(fit_rows(machine, tree.evidence()), tree.evidence(), figure_3().alphabet)
     assert pdfa.transitions.tolist() == [[1, -1], [-1, -1]]
     assert pdfa.probabilities[1].tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"largest": 1}, {"cycled": -1}, {"deviations": -1.0}, {"reluctance": "much"}]
+)
+def test_settings_are_checked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        SearchSettings(**wrong)
+
+
+def test_settings_decide() -> None:
+    evidence = tree_of(random_pdfa(10, 2, exact_size=True, seed=4), 300).evidence()
+    settings = SearchSettings(largest=30, cycled=0, reluctance=1e9)
+    fits = dict(search(evidence, [50, 5], settings=settings))
+    assert len(fits[50].machine.rows) > 30  # of contexts
+    assert fits[5].loss >= dict(search(evidence, [5]))[5].loss

@@ -43,6 +43,8 @@ from pdfalearn.typing import Floats, Integers
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
+# Where a teacher says what follows, half as many prefixes are enough.
+_TAUGHT_STRUCTURE = 2**17
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for.
@@ -194,6 +196,7 @@ class WordsRun:
         best = min(self._found.values(), key=_sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
+            structure = self._take_structure(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             for candidate in propose_taught(structure, rows, self._sizes, self._settings):
                 self._consider(candidate)

@@ -136,13 +136,20 @@ class Run:
         return _NOISY * share if self._is_noisy else share
 
     def _ask(self) -> None:
-        """Ask where automata of several sizes are blind."""
+        """Ask where automata of several sizes are blind; new answers change these, and so on."""
+        fits: list[Fit] = []
+        codes: Integers | None = None
         for share in _QUESTIONS:
             self._phase = "automata"
             self._report()
             evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
-            sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
-            fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            if codes is None:
+                sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
+                fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            else:
+                known = [widen(fit.machine, codes, evidence.codes) for fit in fits]
+                fits = [polish(machine, evidence) for machine in known]
+            codes = evidence.codes
             self._interrupts.check()
             self._phase = "questions"
             ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(share))

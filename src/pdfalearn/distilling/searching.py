@@ -20,7 +20,7 @@ from pdfalearn.results import EVERY
 # 120 states.
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
 # Prefixes times states that fit into memory while automata are searched.
-_MOST_COSTS = 2**27
+_MOST_COSTS = 2**28
 # A search starts with this many contexts at least, if there are as many, or twice the largest size.
 _FIRST = 512
 # Each size up to the first number goes through cycles, and then those that are by this factor
@@ -104,10 +104,12 @@ def search(
     counted: bool = False,
     settings: SearchSettings = SearchSettings(),
 ) -> Iterator[tuple[int, Fit]]:
-    """Search for automata of at most each of some sizes, the largest first.
+    """Search for automata of at most each of some sizes, about the largest first.
 
-    With ``cycles`` small automata are made larger and smaller again. ``counted`` says that answers
-    are counts of what followed, and not exact.
+    A size may come twice: the second automaton is better.
+
+    With ``cycles`` prefixes are merged, too, and small automata are made larger and smaller again.
+    ``counted`` says that answers are counts of what followed, and not exact.
     """
     lumped = evidence.lumped
     for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
@@ -138,11 +140,26 @@ class Search:
         sizes = [size for size in sizes if size <= largest]
         if not sizes:
             return
-        others = self._search_from_merged(sizes)
         start = contexts.machine(min(largest, max(_FIRST, 2 * sizes[0])))
         fit = self._polish(redirect(start, np.arange(len(start.rows), dtype=np.int32)))
-        for size, found in self._go_down(fit, sizes):
-            yield size, min(found, others.get(size, found), key=lambda each: each.loss)
+        merged = self._merge_prefixes(sizes)
+        enough = 0 if merged is None else len(merged.machine.rows)
+        losses: dict[int, float] = {}
+        for size, smaller in self._go_down(fit, [size for size in sizes if size > enough]):
+            fit, losses[size] = smaller, smaller.loss
+            yield size, fit
+        if merged is None:
+            return
+        # The two meet where merged prefixes have enough states: the better one goes on alone.
+        first, *others = [size for size in sizes if size <= enough] or [enough]
+        (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
+        best = min(fit, merged, key=lambda each: each.loss)
+        yield first, best
+        yield from self._go_down(best, others)
+        if best is merged:
+            for size, larger in self._grow(merged, sorted(losses)):
+                if larger.loss < losses[size]:
+                    yield size, larger
 
     def _polish(self, machine: Machine) -> Fit:
         polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
@@ -170,22 +187,22 @@ class Search:
                 break
         return fit
 
-    def _search_from_merged(self, sizes: Sequence[int]) -> dict[int, Fit]:
-        """Return automata that are made of merged prefixes, if few states are enough for these."""
+    def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
+        """Return the automaton of merged prefixes, if few states are enough for it."""
         evidence, settings = self._evidence, self._settings
         if self._counted:
             machine = merge_prefixes(evidence, 0.0, _GROWN, deviations=settings.deviations)
-        elif sizes[-1] <= _MERGED:
+        elif self._cycled and sizes[-1] <= _MERGED:
             machine = merge_prefixes(evidence, settings.tolerated, _MERGED)
         else:
             machine = None
-        if machine is None:
-            return {}
-        found = self._polish(machine)
-        enough = len(found.machine.rows)
-        fits = dict(self._go_down(found, [size for size in sizes if size <= enough]))
-        fit = fits.get(enough, found)
-        most = min(_GROWN, evidence.size // _ANSWERS_A_STATE)
-        for size in sorted(size for size in sizes if enough < size <= most):
-            fit = fits[size] = self._polish(grow(fit, evidence, size - len(fit.machine.rows)))
-        return fits
+        return None if machine is None else self._polish(machine)
+
+    def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
+        """Yield larger automata of merged prefixes, the smallest first."""
+        most = min(_GROWN, self._evidence.size // _ANSWERS_A_STATE)
+        for size in sizes:
+            if len(fit.machine.rows) < size <= most:
+                more = size - len(fit.machine.rows)
+                fit = self._polish(grow(fit, self._evidence, more))
+                yield size, fit

@@ -1,0 +1,105 @@
+"""Ours beside ALERGIA and MDI at every size that they reach, on eight corpora.
+
+Run with ``python -m benchmarks.corpora.sizes --results FILE``; what FILE has is not run again.
+``--corpora HDFS,phones`` takes some.
+
+Cross-entropies are nats per symbol on a fifth of the words, which no learner sees. Ours is the
+automaton of at most as many states of one frontier, with default settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.corpora.kept_results import KeptResults, Record
+from benchmarks.corpora.named_corpora import CORPORA, code_corpus
+from benchmarks.corpora.rivals import RIVALS, list_words, mean_loss, tune_rival
+from benchmarks.support import print_header, print_row
+from pdfalearn import Corpus, distill
+
+# The parameters that rivals are given: from few states to many.
+GRIDS = {
+    "ALERGIA": (1e-12, 1e-6, 1e-4, 0.005, 0.05, 0.2, 0.5, 0.8, 1.2),
+    "MDI": (0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000),
+}
+OURS = "ours"
+
+
+def measure_points(corpus: str, learner: str) -> list[Record]:
+    """Return the states and the cross-entropy of each automaton that a learner makes."""
+    learnt, unseen, width = code_corpus(corpus)
+    if learner == OURS:
+        frontier = distill(Corpus(list_words(learnt), alphabet=range(width)))
+        return [
+            {
+                "states": point.states,
+                "loss": mean_loss(point.pdfa, unseen),
+                "best": point.pdfa is frontier.best,
+            }
+            for point in frontier
+        ]
+    rival = RIVALS[learner]._replace(grid=GRIDS[learner])
+    return [
+        {
+            "states": len(found.pdfa),
+            "loss": mean_loss(found.pdfa, unseen),
+            "setting": f"{rival.parameter} = {found.parameter:g}, weight {found.weight:g}",
+        }
+        for found in tune_rival(rival, learnt, width)
+    ]
+
+
+def compare_points(ours: list[Record], theirs: list[Record]) -> list[tuple[Record, Record | None]]:
+    """Return the best of a rival's automata of each size, beside ours of at most that size."""
+    best: dict[int, Record] = {}
+    for point in sorted(theirs, key=lambda each: -each["loss"]):
+        best[point["states"]] = point
+    pairs = []
+    for states in sorted(best):
+        fitting = [point for point in ours if point["states"] <= states]
+        pairs.append((best[states], fitting[-1] if fitting else None))
+    return pairs
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, and how often ours is not lower."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.sizes")
+    parser.add_argument("--corpora", default=",".join(CORPORA))
+    parser.add_argument("--results", type=Path)
+    options = parser.parse_args(arguments)
+    results = KeptResults(options.results)
+    print_header(["corpus", "rival", "setting", "states", "theirs", "ours", "states of ours", ""])
+    lost, compared, summary = 0, 0, []
+    for corpus in options.corpora.split(","):
+        records = {
+            learner: results.compute_elsewhere(
+                f"{corpus} {learner}", measure_points, corpus, learner
+            )
+            for learner in (OURS, *GRIDS)
+        }
+        ours = records[OURS]["value"]
+        for rival in GRIDS:
+            for theirs, beside in compare_points(ours, records[rival]["value"]):
+                is_lost = beside is None or beside["loss"] >= theirs["loss"]
+                lost, compared = lost + is_lost, compared + 1
+                found = ["none", ""] if beside is None else [f"{beside['loss']:.4f}"]
+                found += [] if beside is None else [beside["states"]]
+                cells = [theirs["setting"], theirs["states"], f"{theirs['loss']:.4f}", *found]
+                print_row([corpus, rival, *cells, "lost" if is_lost else ""])
+        best = next(point for point in ours if point["best"])
+        lowest = {rival: min(one["loss"] for one in records[rival]["value"]) for rival in GRIDS}
+        seconds = [records[learner]["seconds"] for learner in (OURS, *GRIDS)]
+        losses = [f"{loss:.4f}" for loss in (best["loss"], *lowest.values())]
+        summary.append([corpus, best["states"], *losses, *seconds])
+    print(f"\nLost: {lost} of {compared} sizes.\n")
+    print_header(
+        ["corpus", "states of best", "best", *GRIDS, "s of ours", *(f"s of {n}" for n in GRIDS)]
+    )
+    for row in summary:
+        print_row(row)
+
+
+if __name__ == "__main__":
+    main()
