@@ -36,7 +36,6 @@ from pdfalearn.results import (
     Point,
     comparable,
     is_worse,
-    not_worse,
 )
 from pdfalearn.typing import Floats, Integers
 
@@ -229,16 +228,15 @@ class WordsRun:
         return replace(frontier, certificate=certificate)
 
     def _choose_points(self) -> list[MeasuredCandidate]:
-        """Return the best automaton of each number of states, without those that are worse."""
-        by_states: dict[int, MeasuredCandidate] = {}
-        for each in self._found.values():
-            states = len(each.candidate.transitions)
-            if states not in by_states or _sum_up(each) < _sum_up(by_states[states]):
-                by_states[states] = each
-        found = [by_states[states] for states in sorted(by_states)]
-        losses = np.array([comparable(each.losses, each.infinite) for each in found])
-        kept = not_worse(losses, self._held_out.lengths)
-        return [each for each, is_kept in zip(found, kept, strict=True) if is_kept]
+        """Return automata of growing size, each better on held-out words than all smaller ones."""
+        found = sorted(
+            self._found.values(), key=lambda each: (len(each.candidate.transitions), _sum_up(each))
+        )
+        chosen = found[:1]
+        for each in found[1:]:
+            if _sum_up(each) < _sum_up(chosen[-1]):
+                chosen.append(each)
+        return chosen
 
     def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
         """Return an automaton fitted to all words, and its share for what was never seen."""
