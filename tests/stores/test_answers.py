@@ -500,3 +500,39 @@ def test_a_store_to_be_read_only_refuses_to_write(tmp_path: Path) -> None:
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(InputError, match="is not a path"):
         AnswerStore(path)
+
+
+def test_opening_a_model_reads_no_answers_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    with AnswerStore(path) as store:
+        for key in ("first", "second", "first"):
+            store.answers(key, ALPHABET).add(*arrays_of(some(2)[key == "second"]))
+    connection = sqlite3.connect(path)
+    for query, given_numbers in (
+        (answers_module._READ_WORDS, (0, 1)),
+        (answers_module._READ_NEXT, (0, 1, 1)),
+    ):
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", given_numbers).fetchall()
+        assert "(rowid>? AND rowid<?)" in plan[0][-1]
+    numbers = [number for (number,) in connection.execute("SELECT id FROM answers")]
+    connection.close()
+    with AnswerStore(path) as store:
+        counts = [len(store.answers(key)) for key in ("first", "second")]
+        assert [model.answers for model in store.models()] == counts
+        assert store.verify().answers == sum(counts)
+    assert numbers == [*range(1, counts[0] + 1), *range(2**32 + 1, 2**32 + counts[1] + 1)]
+
+
+def test_a_model_whose_first_answers_were_refused_has_none(tmp_path: Path) -> None:
+    with AnswerStore(tmp_path / "answers.db") as store:
+        for key in ("first", "second"):
+            store.answers(key, ALPHABET).add(*arrays_of(some(1)[0]))
+        refused = store.answers("third", ALPHABET)
+        different = Rows.dense(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
+        with pytest.raises(StoreError, match="two different answers"):
+            refused.add(Words.of([(), ()]), different)
+        assert list(refused) == []
+        store.answers("fourth", ALPHABET).add(*arrays_of(some(1)[0]))
+        refused.add(*arrays_of(some(2)[1]))
+        assert len(list(refused)) == len(refused) == len(some(2)[1])
+        assert store.verify().models == 4
