@@ -254,7 +254,8 @@ class Rows:
 
     def _add_row(self) -> Rows:
         """Return the rows and one more, for words that are undefined."""
-        row = Rows.dense(np.eye(1, self.width))
+        outside = None if self.outside is None else np.full(1, np.nan)
+        row = Rows.dense(np.eye(1, self.width), outside=outside)
         return Rows.join([self, row.to_sparse() if self.is_sparse else row])
 
     def list_possible(self) -> tuple[Integers, Integers]:

@@ -41,7 +41,7 @@ _CACHE_KIB = 16384
 
 # Each model has this many numbers for its answers. So they lie together, and are read without those
 # of others. An index of the models does that, too, but with it adding takes 12 to 26 % longer.
-_NUMBERS = 2**32
+NUMBERS = 2**32
 
 _TABLES = {
     "models": """CREATE TABLE models (
@@ -315,12 +315,7 @@ class ModelRow(NamedTuple):
     @property
     def before(self) -> int:
         """The number before those of its answers; one that SQLite can hold, also if damaged."""
-        return (self.id - 1) % 2**30 * _NUMBERS
-
-    @property
-    def last(self) -> int:
-        """The last number that one of its answers can have."""
-        return self.before + _NUMBERS
+        return (self.id - 1) % 2**30 * NUMBERS
 
     def alphabet(self, path: Path) -> Alphabet:
         """Read the alphabet."""

@@ -42,18 +42,13 @@ _FACTS = """
     SELECT
         count(*),
         sum(length(word) + CASE typeof(row) WHEN 'blob' THEN length(row) ELSE 0 END),
-        min(time),
-        max(time)
-    FROM answers WHERE id > ? AND id <= ? HAVING count(*) > 0
+        min(time), max(time)
+    FROM answers WHERE id > ?1 AND id <= ?1 + (1 << 32) HAVING count(*) > 0
 """
 # The number of all answers, and what it is if none of those before a model's last is missing. The
 # number of an answer less 1, without its last 32 bits, is that of its model less 1.
-_COUNT = """
-    SELECT coalesce(sum(found), 0), coalesce(sum(last), 0) FROM (
-        SELECT count(*) AS found, max(id) - (max(id) - 1 >> 32 << 32) AS last
-        FROM answers GROUP BY id - 1 >> 32
-    )
-"""
+_COUNT = """SELECT coalesce(sum(found), 0), coalesce(sum(last), 0) FROM (SELECT count(*) AS found,
+    max(id) - (max(id) - 1 >> 32 << 32) AS last FROM answers GROUP BY id - 1 >> 32)"""
 
 # Let answers refer to the first one that has the same row, and to no one that refers itself.
 _SHARE_ROWS = (
@@ -61,8 +56,7 @@ _SHARE_ROWS = (
     "INSERT OR IGNORE INTO firsts SELECT id - 1 >> 32, row, id FROM answers "
     "WHERE typeof(row) = 'blob' ORDER BY id",
     "UPDATE answers SET row = firsts.id FROM firsts "
-    "WHERE answers.id - 1 >> 32 = firsts.model AND answers.row = firsts.row "
-    "AND answers.id > firsts.id",
+    "WHERE answers.id - 1 >> 32 = model AND answers.row = firsts.row AND answers.id > firsts.id",
     "UPDATE answers SET row = other.row FROM answers AS other "
     "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
     "DROP TABLE firsts",
@@ -198,7 +192,7 @@ class AnswerStore:
                     *(datetime.fromtimestamp(time, UTC).isoformat() for time in times),
                 )
                 for model in read_models(connection)
-                for count, size, *times in connection.execute(_FACTS, (model.before, model.last))
+                for count, size, *times in connection.execute(_FACTS, (model.before,))
             ]
 
     def verify(self) -> Verified:

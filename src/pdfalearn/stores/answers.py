@@ -25,6 +25,7 @@ from pdfalearn.stores._coding import (
     encode_words,
 )
 from pdfalearn.stores._sqlite import (
+    NUMBERS,
     ModelRow,
     StoreFile,
     add_model,
@@ -51,8 +52,7 @@ _READ = (
     "FROM answers AS one LEFT JOIN answers AS other ON other.id = one.row WHERE "
 )
 _READ_NEXT = _READ + "one.id > ? AND one.id <= ? ORDER BY one.id LIMIT ?"
-_READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND id <= ?"
-_LAST = "SELECT coalesce(max(id), ?1) FROM answers WHERE id > ?1 AND id <= ?2"
+_READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND id <= ? ORDER BY id"
 _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?)"
 
 _Record = tuple[int, bytes, int, int, bytes | None]
@@ -108,7 +108,7 @@ class ModelAnswers:
         while True:
             with self._file.reading() as connection:
                 self._refresh(connection)
-                last = max(last, 0 if self._model is None else self._model.before)
+                last = max(last, self._last if self._model is None else self._model.before)
                 found = connection.execute(_READ_NEXT, (last, self._last, most)).fetchall()
                 if not found:
                     return
@@ -156,36 +156,34 @@ class ModelAnswers:
         with self._file.writing() as connection:
             self._refresh(connection)
             model = self._model or add_model(connection, self._key, self._alphabet)
-            first = max(self._last, model.before) + 1
+            self._last = max(self._last, model.before)
             spelled = encode_words(words, len(self._alphabet))
             new = self._select_new(connection, words, spelled, rows)
             if len(new) < len(words):
                 spelled, rows = [spelled[place] for place in new], rows.take(np.array(new, int))
             contents = encode_rows(rows)
             shared: dict[bytes, int] = {}
-            records = self._make_records(model, first, spelled, contents, shared)
-            connection.executemany(_INSERT, records)
+            connection.executemany(_INSERT, self._make_records(model, spelled, contents, shared))
         # Only now, after the commit, is it known that the answers are there.
         self._model = model
         self._shared_bytes += sum(map(len, shared)) + 100 * len(shared)
         if self._shared_bytes > _SHARED_BYTES:
             self._shared, self._shared_bytes = {}, 0
         self._shared |= shared
-        signed = (-at if row is None else at for at, row in enumerate(contents, first))
+        signed = (-at if row is None else at for at, row in enumerate(contents, self._last + 1))
         self._numbers.update(zip(spelled, signed, strict=True))
         # An interrupt before this is made good when the file is read the next time.
-        self._last = first - 1 + len(spelled)
+        self._last += len(spelled)
 
     def _make_records(
         self,
         model: ModelRow,
-        first: int,
         spelled: Sequence[bytes],
         contents: Sequence[bytes | None],
         shared: dict[bytes, int],
     ) -> Iterator[tuple[int, bytes, bytes | int | None, int, int]]:
         """Return the records of answers; note the rows that are new, which others may share."""
-        time = int(datetime.now(UTC).timestamp())
+        time, first = int(datetime.now(UTC).timestamp()), self._last + 1
         seal, crc, known = _seal(model, time), zlib.crc32, self._shared
         pairs = list(zip(spelled, contents, strict=True))
         checksums = [crc(content or b"", crc(word, seal)) for word, content in pairs]
@@ -254,14 +252,11 @@ class ModelAnswers:
             self._version, self._shared, self._shared_bytes = version, {}, 0
         if self._model is None:
             self._model = find_model(connection, self._file.path, self._key, self._alphabet)
-            if self._model is None:
-                return
-        known = max(self._last, self._model.before)
-        (last,) = connection.execute(_LAST, (known, self._model.last)).fetchone()
-        if last != known:
-            for at, word, is_undefined in connection.execute(_READ_WORDS, (known, last)):
+        if self._model is not None:
+            between = max(self._last, self._model.before), self._model.before + NUMBERS
+            for at, word, is_undefined in connection.execute(_READ_WORDS, between):
                 self._numbers[word] = -at if is_undefined else at
-        self._last = last
+                self._last = at
 
     def _read_rows(self, connection: sqlite3.Connection, numbers: Integers) -> Rows:
         """Return the rows of answers, by their numbers."""
@@ -309,8 +304,8 @@ class ModelAnswers:
 
     def _make_error(self, number: int, what: str) -> DamagedStoreError:
         """Return the error for an answer that is not as it was written."""
-        place = number - (0 if self._model is None else self._model.before)
-        return make_damage_error(self._file.path, f"model {self._key!r}, answer {place}: {what}")
+        what = f"model {self._key!r}, answer {number % NUMBERS}: {what}"
+        return make_damage_error(self._file.path, what)
 
 
 def _seal(model: ModelRow, time: int) -> int:
