@@ -162,7 +162,8 @@ def variation(tree: PDFA, pdfa: PDFA) -> float:
     """Return the total variation between the words of a tree and those of an automaton."""
     words = words_of(tree)
     expected, found = tree.word_probabilities(words), pdfa.word_probabilities(words)
-    return float(np.abs(expected - found).sum() + 1 - found.sum()) / 2
+    # Rounding can make a sum of probabilities larger than 1.
+    return max(0.0, float(np.abs(expected - found).sum() + 1 - found.sum()) / 2)
 
 
 def learnt(

@@ -64,6 +64,8 @@ PUBLIC_ROOMS = (
     "stores",
     "viewing",
     "experiments",
+    "corpora",
+    "passive",
 )
 """Rooms whose front doors are public besides the package itself."""
 LONG, SHORT = 400, 60

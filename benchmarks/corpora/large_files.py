@@ -1,9 +1,9 @@
 """Files larger than memory: score and refit, by format and by number of processes.
 
-    python -m benchmarks.corpora.large_files [SYMBOLS [FOLDER]]
+    python -m benchmarks.corpora.large_files [SYMBOLS [TEXT [FOLDER]]]
 
-Two files of each format have SYMBOLS in all, 10^8 by default; slow formats a tenth. Memory is the
-peak of the largest process.
+Two files of each format have SYMBOLS in all, 10^8 by default; slow formats a tenth. TEXT chooses
+the formats whose names have it. Memory is the peak of the largest process.
 """
 
 from __future__ import annotations
@@ -123,9 +123,10 @@ def measure(name: str, verb: str, paths: list[Path], processes: int) -> tuple[fl
     return seconds, spent, peak
 
 
-def rows(symbols: int, folder: Path) -> Iterator[list[object]]:
+def rows(symbols: int, text: str, folder: Path) -> Iterator[list[object]]:
     """Measure every format, on files that are written before and removed afterwards."""
-    for number, (name, form) in enumerate(FORMATS.items()):
+    chosen = {name: form for name, form in FORMATS.items() if text in name}
+    for number, (name, form) in enumerate(chosen.items()):
         paths = [folder / f"{number}-{part}{form.ending}" for part in "ab"]
         for seed, path in enumerate(paths):
             _write_file(path, form, symbols // form.share // 2, seed)
@@ -140,11 +141,11 @@ def rows(symbols: int, folder: Path) -> Iterator[list[object]]:
             path.unlink()
 
 
-def main(symbols: str = "1e8", folder: str | None = None) -> None:
+def main(symbols: str = "1e8", text: str = "", folder: str | None = None) -> None:
     """Print the table."""
     print_header(TITLES)
     with TemporaryDirectory(dir=folder) as made:
-        for row in rows(int(float(symbols)), Path(made)):
+        for row in rows(int(float(symbols)), text, Path(made)):
             print_row(row)
 
 

@@ -29,13 +29,13 @@ PARTS: dict[str, dict[str, object]] = {
         "loop._QUESTIONS": (0.96,),
         "loop._FINISHING": 0.96,
     },
-    "no questions about what was found": {"loop._FINISHING": 0.9},
+    "no questions about what was found": {"loop._FINISHING": 0.92},
     "no cycles": {"searching._CYCLED": 0},
     "no polishing": {"polishing._ROUNDS": 0},
     "merges without futures": {"polishing._AS_IF_SEEN": 0.0},
     "no merged prefixes": {"merging._WIDEST": 0},
     "contexts of one symbol": {"contexts._LONGEST": 1},
-    "rows not drawn to priors": {"machines.PRIOR_WEIGHT": 1e-3, "contexts._PRIOR_WEIGHT": 1e-3},
+    "rows not drawn to priors": {"candidates.STRENGTHS": (1e-3,), "candidates._FIRST": 0},
 }
 """What is changed to leave a part out: constants of modules of the room."""
 

@@ -84,17 +84,17 @@ def covered(name: str, runs: int, symbols: int) -> None:
         budget = Budget(max_symbols=symbols)
         frontier = distill(model(seed), budget=budget, sampler=words, sizes=SIZES, seed=seed)
         points = {"best": len(frontier.best)} | {str(size): size for size in ASKED}
-        for size, states in points.items():
+        for kept, states in points.items():
             point = frontier.point(states)
             true = truth(point.pdfa)
             is_held = point.low <= true + ROUNDING and true - ROUNDING <= point.high
             value = point.divergence
             width = (point.high - point.low) / 2 / value if value > ROUNDING else np.inf
-            held[size].append((is_held, width, true))
-    for size, found in held.items():
+            held[kept].append((is_held, width, true))
+    for kept, found in held.items():
         shares, widths, truths = np.array(found).T
         figures = (float(shares.mean()), float(np.median(widths)), float((widths <= 0.25).mean()))
-        print_row([name, size, runs, *figures, float(np.median(truths))])
+        print_row([name, kept, runs, *figures, float(np.median(truths))])
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,7 +64,7 @@ def _word_axis(tensor: torch.Tensor, count: int) -> int:
     return max(axis for axis, size in enumerate(tensor.shape[:-1]) if size == count)
 
 
-def _flatten(state: object, count: int) -> Floats:
+def _flatten(state: Any, count: int) -> Floats:
     parts: list[Floats] = []
 
     def add(tensor: torch.Tensor) -> torch.Tensor:
@@ -71,15 +72,12 @@ def _flatten(state: object, count: int) -> Floats:
         parts.append(moved.reshape(count, -1).double().numpy())
         return tensor
 
-    map_tensors(add, state)  # type: ignore[arg-type]
+    map_tensors(add, state)
     return np.concatenate(parts, axis=1)
 
 
-def _take(state: object, chosen: torch.Tensor, count: int) -> object:
-    return map_tensors(  # type: ignore[arg-type]
-        lambda tensor: tensor.index_select(_word_axis(tensor, count), chosen),
-        state,  # type: ignore[arg-type]
-    )
+def _take(state: Any, chosen: torch.Tensor, count: int) -> Any:
+    return map_tensors(lambda tensor: tensor.index_select(_word_axis(tensor, count), chosen), state)
 
 
 def clusters(model: RecurrentModel, answers: Answers, sizes: tuple[int, ...]) -> Iterator[PDFA]:
@@ -95,7 +93,7 @@ def _majority(labels: NDArray[np.int32], size: int, answers: Answers) -> Machine
     """Return the automaton whose transitions are those of most words, the first cluster first."""
     swapped = np.arange(size)
     swapped[[0, labels[0]]] = swapped[[labels[0], 0]]
-    labels = swapped[labels]
+    labels = swapped[labels].astype(np.int32)
     width = len(answers.alphabet)
     edges = labels[answers.parents[1:]].astype(np.int64) * width + answers.symbols[1:]
     votes = np.zeros((size * width, size), dtype=np.float32)

@@ -163,7 +163,7 @@ def test_exceptions_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(path: Path, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
+        monkeypatch.setattr(pdfalearn.io, "load_model", fail)
         assert SHOWN in printed("info", A, exit_code=2)
 
 
@@ -172,11 +172,11 @@ import warnings
 import pdfalearn
 from pdfalearn.cli import main
 
-def load_pdfa(path):
+def load_model(path):
     warnings.warn(str(path), RuntimeWarning)
     raise RuntimeError(str(path))
 
-pdfalearn.io.load_pdfa = load_pdfa
+pdfalearn.io.load_model = load_model
 main()
 """
 

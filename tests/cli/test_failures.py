@@ -63,7 +63,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_computed(
     def fail(*arguments: object, **options: object) -> None:
         raise AssertionError("computed in vain")
 
-    for name in ("learn", "quotient", "io.load_pdfa", "datasets.random_pdfa"):
+    for name in ("learn", "quotient", "io.load_model", "datasets.random_pdfa"):
         monkeypatch.setattr(f"pdfalearn.{name}", fail)
     output = source.with_name("nowhere") / "out.dot"
     assert error_of(*command.split(), output) == f"{output}: No such file or directory"
@@ -89,7 +89,7 @@ def test_failures_of_the_library(
     def fail(path: Path) -> None:
         raise failure
 
-    monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
+    monkeypatch.setattr(pdfalearn.io, "load_model", fail)
     error = error_of("info", "some.json")
     assert message in error
     assert len(error) < 3000
@@ -99,7 +99,7 @@ def test_a_bug_is_not_taken_for_bad_input(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(path: Path) -> None:
         raise KeyError("bug")
 
-    monkeypatch.setattr(pdfalearn.io, "load_pdfa", fail)
+    monkeypatch.setattr(pdfalearn.io, "load_model", fail)
     assert isinstance(run("info", "some.json", exit_code=1).exception, KeyError)
 
 

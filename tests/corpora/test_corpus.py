@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA, Alphabet, Budget, Corpus, distill, learn, refit, sample
-from pdfalearn.corpora.coding import sort_symbols
+from pdfalearn.corpora.symbol_codes import sort_symbols
 from pdfalearn.datasets import figure_3
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import WordNotation
@@ -130,6 +132,24 @@ def test_the_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="no standard input"):
         Corpus("-")
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.jsonl"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(path.write_text, '["a"]\n')
+        corpus = Corpus(path)
+        assert written.result()
+    assert list(corpus) == list(corpus) == [("a",)]
+    assert corpus.name == f"words of the corpus {path}"
+
+
+def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pdfalearn.corpora.sources._BLOCK", 3)
+    path = tmp_path / "words.txt"
+    path.write_text("abbabbab\n\na\nbbbbbbbbb\nab")
+    assert ["".join(map(str, word)) for word in Corpus(path)] == path.read_text().split("\n")
 
 
 @pytest.mark.parametrize(

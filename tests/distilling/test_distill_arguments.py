@@ -9,7 +9,7 @@ import pytest
 
 from pdfalearn import Alphabet, Budget, Corpus, Frontier, FunctionModel, distill
 from pdfalearn.datasets import figure_3
-from pdfalearn.distilling.loop import check_sizes
+from pdfalearn.distilling.starting import check_sizes
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.samplers import UniformWords
 

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from pdfalearn.distilling.evidence import Evidence, make_dense
+from pdfalearn.distilling.searching import search
 from tests.distilling.trees import PlainTree, divergence, state_after, trees, words_of
 from tests.distilling.trees import machines_over as machines
 from tests.support import examples
@@ -105,3 +107,31 @@ def test_entropies_and_weighted_answers(tree: PlainTree, sparse: bool) -> None:
     rows = weighted if isinstance(weighted, np.ndarray) else weighted.toarray()
     rows_plain = np.array([tree.answers[word] for word in words]) * np.array(weights)[:, None]
     assert rows == pytest.approx(rows_plain, rel=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rare_symbols_share_a_column(sparse: bool) -> None:
+    random = np.random.default_rng(3)
+    rows = np.full((200, 41), 1e-6)
+    rows[:, :6] = random.dirichlet(np.ones(6), 200)
+    rows /= rows.sum(axis=1, keepdims=True)
+    parents = np.maximum(np.arange(200) - 1, 0)
+    symbols = random.integers(5, size=200)
+    answers = csr_array(rows) if sparse else rows
+    evidence = Evidence(parents, symbols, np.ones(200), answers)
+    lumped = evidence.lumped
+    assert lumped.lumped is lumped
+    assert (lumped.answers.shape[1], lumped.width) == (7, 40)
+    table = make_dense(lumped.answers)
+    assert table[:, :6] == pytest.approx(rows[:, :6])
+    assert table[:, 6] == pytest.approx(rows[:, 6:].sum(axis=1))
+    assert lumped.spread(table) == pytest.approx(rows, abs=1e-9)
+    assert make_dense(lumped.lump(answers)) == pytest.approx(table)
+    fits = dict(search(evidence, [1, 3], cycles=False))
+    assert fits[1].machine.rows[0] == pytest.approx(rows.mean(axis=0), rel=0.05, abs=1e-6)
+    assert fits[3].loss < fits[1].loss
+
+
+def test_few_symbols_keep_their_columns() -> None:
+    evidence = PlainTree(1, {(): 1.0}, {(): [0.5, 0.5]}).evidence()
+    assert evidence.lumped is evidence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +23,8 @@ from pdfalearn.distilling.machines import (
     redirect,
 )
 from pdfalearn.distilling.polishing import future_divergences, grow, polish, reduce
-from pdfalearn.distilling.searching import improve_by_cycles, search
+from pdfalearn.distilling.searching import Search, SearchSettings, search
+from pdfalearn.errors import InputError
 from tests.distilling.trees import (
     PlainTree,
     divergence,
@@ -163,7 +166,8 @@ def test_divergences_of_futures(seed: int, states: int, width: int, sweeps: int)
         patch.setattr(polishing, "_SWEEPS", sweeps)
         patch.setattr(polishing, "_LIKELY", 0.0)
         logs, no_states = np.log(np.maximum(machine.rows, FLOOR)), np.empty(0, dtype=np.int32)
-        found = future_divergences(Fit(machine, logs, no_states, 0.0))
+        evidence = random_tree(seed, width, 3).evidence()
+        found = future_divergences(Fit(machine, logs, no_states, 0.0), evidence)
     expected = [[plain(p, q, sweeps) for q in range(states)] for p in range(states)]
     assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-4)
 
@@ -188,11 +192,12 @@ def test_growing_and_cycles_make_up_for_a_missing_state() -> None:
     small = reduce(fit_rows(machine, evidence), evidence, 9)
     again = polish(grow(small, evidence, 3), evidence)
     assert again.loss < 0.5 * small.loss
-    assert improve_by_cycles(small, evidence).loss <= small.loss
+    cycled = Search(evidence, True, False, SearchSettings()).improve_by_cycles(small)
+    assert cycled.loss <= small.loss
 
 
-def searched(true: PDFA, sizes: list[int], **options: bool) -> dict[int, Fit]:
-    return dict(search(tree_of(true, 500, seed=1).evidence(), sizes, **options))
+def searched(true: PDFA, sizes: list[int], *, cycles: bool) -> dict[int, Fit]:
+    return dict(search(tree_of(true, 500, seed=1).evidence(), sizes, cycles=cycles))
 
 
 @pytest.mark.slow
@@ -225,3 +230,19 @@ def test_what_was_never_taken_and_is_impossible_is_undefined() -> None:
     pdfa = make_pdfa(fit_rows(machine, tree.evidence()), tree.evidence(), figure_3().alphabet)
     assert pdfa.transitions.tolist() == [[1, -1], [-1, -1]]
     assert pdfa.probabilities[1].tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"largest": 1}, {"cycled": -1}, {"deviations": -1.0}, {"reluctance": "much"}]
+)
+def test_settings_are_checked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        SearchSettings(**wrong)
+
+
+def test_settings_decide() -> None:
+    evidence = tree_of(random_pdfa(10, 2, exact_size=True, seed=4), 300).evidence()
+    settings = SearchSettings(largest=30, cycled=0, reluctance=1e9)
+    fits = dict(search(evidence, [50, 5], settings=settings))
+    assert len(fits[50].machine.rows) > 30  # of contexts
+    assert fits[5].loss >= dict(search(evidence, [5]))[5].loss

@@ -46,11 +46,11 @@ def members(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("name", "array", "complaint"),
     [
-        ("figures", npy(np.zeros((3, 2))), r"figures.npy has the shape \(3, 2\), not \(3, 8\)"),
-        ("figures", npy(np.full((3, 8), -0.5)), "figures.npy holds -0.5"),
-        ("figures", npy(np.full((3, 8), -np.inf)), "figures.npy holds -1.79"),
-        ("figures", npy(np.ones((3, 8), int)), "figures.npy is not an array of float64"),
-        ("figures", npy(np.full((3, 8), None)), "figures.npy is not an array of float64"),
+        ("figures", npy(np.zeros((3, 2))), r"figures.npy has the shape \(3, 2\), not \(3, 9\)"),
+        ("figures", npy(np.full((3, 9), -0.5)), "figures.npy holds -0.5"),
+        ("figures", npy(np.full((3, 9), -np.inf)), "figures.npy holds -1.79"),
+        ("figures", npy(np.ones((3, 9), int)), "figures.npy is not an array of float64"),
+        ("figures", npy(np.full((3, 9), None)), "figures.npy is not an array of float64"),
         ("losses", npy(np.zeros((3, 1))), r"losses.npy has the shape \(3, 1\), not \(3, "),
         ("losses", npy(np.full((3, WORDS), np.nan)), "losses.npy holds nan"),
         ("infinite", npy(np.full((3, WORDS), np.inf)), "infinite.npy holds inf"),

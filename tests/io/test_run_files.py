@@ -141,7 +141,7 @@ def test_every_thing_has_its_endings(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x\.ZIP: a file in \.zip holds a whole run or.* \.npz"):
         save(result.pdfa, tmp_path / "x.ZIP")
     with pytest.raises(
-        InputError, match=r"^3 cannot be saved; what can: PDFA, TreeNode, Result, F"
+        InputError, match=r"^3 cannot be saved; what can: PFA, PDFA, TreeNode, Result, F"
     ):
         save(3, tmp_path / "x.json")
     assert list(tmp_path.iterdir()) == []
@@ -154,7 +154,7 @@ def test_every_thing_has_its_endings(tmp_path: Path) -> None:
 def test_a_class_of_the_same_name_is_not_taken_for_ours(name: str, tmp_path: Path) -> None:
     kind = type(name, (), {})
     for ending in (".zip", ".json", ".html", ".svg"):
-        with pytest.raises(InputError, match=r"^<.*> cannot be saved; what can: PDFA, TreeNode"):
+        with pytest.raises(InputError, match=r"^<.*> cannot be saved; what can: PFA, PDFA"):
             save(kind(), tmp_path / f"x{ending}")
     with pytest.raises(InputError, match=r"^there is no page of <"):
         view(kind())

@@ -91,7 +91,7 @@ def test_the_argument_the_culprit_and_the_remedy_are_named(call: str, thing: str
 @pytest.mark.parametrize("ending", ["json", "json.gz", "npz", "dot"])
 @pytest.mark.parametrize("thing", [thing for thing in THINGS if thing != "a tree"])
 def test_nothing_but_a_pdfa_is_saved(tmp_path: Path, thing: str, ending: str) -> None:
-    with pytest.raises(InputError, match=r"cannot be saved; what can: PDFA, .*; "):
+    with pytest.raises(InputError, match=r"cannot be saved; what can: PFA, PDFA, .*; "):
         save(THINGS[thing][0], tmp_path / f"a.{ending}")
     assert list(tmp_path.iterdir()) == []
 

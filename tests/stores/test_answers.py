@@ -179,7 +179,8 @@ def test_dense_and_sparse_rows_of_one_model(tmp_path: Path) -> None:
             [[0.25, 0.125, 0.125, 0.5], [0.5, -0.0, 0.5, 0.0]]
         )
         assert found.outside is not None
-        assert found.outside[[0, 2]].tolist() == [0.125, 0.0]
+        assert found.outside[0] == 0.125
+        assert np.isnan(found.outside[2])
 
 
 def test_undefined_words_alone_take_no_memory(tmp_path: Path) -> None:
@@ -500,3 +501,25 @@ def test_a_store_to_be_read_only_refuses_to_write(tmp_path: Path) -> None:
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(InputError, match="is not a path"):
         AnswerStore(path)
+
+
+def test_opening_a_model_reads_no_answers_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    with AnswerStore(path) as store:
+        for key in ("first", "second", "first"):
+            store.answers(key, ALPHABET).add(*arrays_of(some(2)[key == "second"]))
+    connection = sqlite3.connect(path)
+    for query, given_numbers in (
+        (answers_module._READ_WORDS, (0, 1)),
+        (answers_module._READ_NEXT, (0, 1, 1)),
+        (answers_module._LAST, (0, 1)),
+    ):
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", given_numbers).fetchall()
+        assert "(rowid>? AND rowid<?)" in plan[0][-1]
+    numbers = [number for (number,) in connection.execute("SELECT id FROM answers")]
+    connection.close()
+    with AnswerStore(path) as store:
+        counts = [len(store.answers(key)) for key in ("first", "second")]
+        assert [model.answers for model in store.models()] == counts
+        assert store.verify().answers == sum(counts)
+    assert numbers == [*range(1, counts[0] + 1), *range(2**32 + 1, 2**32 + counts[1] + 1)]

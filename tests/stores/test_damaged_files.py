@@ -97,8 +97,8 @@ def test_a_checksum_that_fits_does_not_hide_nonsense(
         with store._file.writing() as connection:
             [model] = read_models(connection)
             checksum = zlib.crc32(content, zlib.crc32(word, zlib.crc32(b"7", model.seal)))
-            record = (9, model.id, word, content, 7, checksum)
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", record)
+            record = (9, word, content, 7, checksum)
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", record)
         for use in (store.verify, lambda: list(store.answers("model")), store.compact):
             with pytest.raises(DamagedStoreError, match=f"'model', answer 9: .*{message}"):
                 use()
@@ -111,7 +111,7 @@ def test_sparse_nonsense_is_found(tmp_path: Path) -> None:
             with store._file.writing() as connection:
                 [model] = read_models(connection)
                 checksum = zlib.crc32(content, zlib.crc32(b"", zlib.crc32(b"7", model.seal)))
-                record = (9, model.id, b"", content, 7, checksum)
-                connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", record)
+                record = (9, b"", content, 7, checksum)
+                connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", record)
             with pytest.raises(DamagedStoreError, match="'model', answer 9: "):
                 store.verify()

@@ -63,7 +63,7 @@ _FIGURES = (
     "log_every",
 )
 def distill(chosen: Chosen) -> LongRun[Frontier]:
-    """Find the best automaton of every size, from recorded words or from a model.
+    """Find the best automaton of each size, of words or a model.
 
     SOURCE is a file of words: one a line, or as --format says; a pattern in quotes, as 'logs/*.gz',
     means all such files, and - the standard input. What follows each prefix is counted, and words

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pdfalearn.corpora.prefix_trees import PrefixTree as PrefixTree
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.corpora.coding import Others as Others
-    from pdfalearn.corpora.coding import RecordedWords as RecordedWords
     from pdfalearn.corpora.corpus import FORMATS as FORMATS
     from pdfalearn.corpora.corpus import CorpusLike as CorpusLike
     from pdfalearn.corpora.corpus import as_corpus as as_corpus
@@ -20,5 +18,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.corpora.counting import cut_at_unknown as cut_at_unknown
     from pdfalearn.corpora.dividing import Scheduler as Scheduler
     from pdfalearn.corpora.dividing import map_parts as map_parts
+    from pdfalearn.corpora.symbol_codes import Others as Others
+    from pdfalearn.corpora.symbol_codes import RecordedWords as RecordedWords
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

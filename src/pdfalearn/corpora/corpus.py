@@ -10,12 +10,10 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.corpora.coding import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
 from pdfalearn.corpora.prefix_trees import PrefixTree
 from pdfalearn.corpora.readers import (
     Columns,
-    LinesPart,
     ListedPart,
     Part,
     Reader,
@@ -24,6 +22,7 @@ from pdfalearn.corpora.readers import (
     read_pautomac,
 )
 from pdfalearn.corpora.sources import BadInput, Source, list_sources
+from pdfalearn.corpora.symbol_codes import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.text import are_characters, described, shorten
@@ -51,7 +50,6 @@ _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xes": "xes",
-    ".pautomac": "pautomac",
     ".train": "pautomac",
     ".test": "pautomac",
 }
@@ -156,7 +154,7 @@ class Corpus(Frozen):
         given = self._given
         if given.words is not None:
             return f"words of a corpus of {len(given.words)}"
-        first, count = given.sources[0].shown, len(given.sources)
+        first, count = given.sources[0].title, len(given.sources)
         return f"words of the corpus {first}" + (f" and {count - 1} more" if count > 1 else "")
 
     @property
@@ -177,7 +175,7 @@ class Corpus(Frozen):
         parts = []
         for source, size in zip(given.sources, sizes, strict=True):
             pieces = round(count * size / max(1, sum(sizes)))
-            is_divisible = (given.format or _find_format(source)) in _OF_LINES and source.is_plain
+            is_divisible = self._format_of(source) in _OF_LINES and source.is_plain
             parts += source.split(pieces if is_divisible else 1)
         return [_fill(None, whole._replace(sources=(part,))) for part in parts]
 
@@ -247,7 +245,7 @@ class Corpus(Frozen):
             if source in self._kept:
                 yield from self._kept[source]
                 continue
-            form, has_words = given.format or _find_format(source), False
+            form, has_words = self._format_of(source), False
             parts: Iterable[Part] = _READERS[form](source, bad, given.columns)
             if form == "csv":  # which is in memory anyway, as its cases are mixed
                 parts = self._kept[source] = list(parts)
@@ -263,8 +261,15 @@ class Corpus(Frozen):
             self._left_out[source] = max(bad.count, self._left_out.get(source, 0))
 
     def _check_not_empty(self) -> None:
-        """Refuse a corpus without words; a file is read no further than its first words."""
-        if not any(map(len, self._parts())):
+        """Refuse a corpus without words; a file is read no further than its first words.
+
+        Of a table only the header is read, as all its cases may begin anywhere.
+        """
+        given = self._given
+        if given.sources and all(self._format_of(source) == "csv" for source in given.sources):
+            for source in given.sources:
+                next(read_csv(source, BadInput(source, given.skip_bad), given.columns))
+        elif not any(map(len, self._parts())):
             raise InputError(f"there are no {self.name}: a corpus needs a word at least")
 
     def _is_joined(self, alphabet: Alphabet | None) -> bool:
@@ -280,7 +285,17 @@ class Corpus(Frozen):
     def _has_blanks(self) -> bool:
         if self._given.has_blanks is not None:
             return self._given.has_blanks
-        return any(isinstance(part, LinesPart) and part.has_blanks() for part in self._parts())
+        given = self._given
+        texts = [source for source in given.sources if self._format_of(source) in _OF_LINES]
+        return any(
+            part.has_blanks()
+            for source in texts
+            for part in read_lines(source, BadInput(source, given.skip_bad), given.columns)
+        )
+
+    def _format_of(self, source: Source) -> str:
+        name, form = source.plain_name, self._given.format
+        return form or next((kind for end, kind in _ENDINGS.items() if name.endswith(end)), "lines")
 
 
 class _Given(NamedTuple):
@@ -312,17 +327,11 @@ def count_prefixes(
     words: CorpusLike, alphabet: Alphabet | Iterable[Symbol] | None = None
 ) -> tuple[Alphabet, PrefixTree]:
     """Return the alphabet of words, if none is given, and the tree of their prefixes."""
-    if alphabet is None:
-        alphabet = as_corpus(words).alphabet
-    symbols = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-    corpus = words if isinstance(words, Corpus) else Corpus(words, alphabet=symbols)
+    corpus = words if isinstance(words, Corpus) else Corpus(words, alphabet=alphabet)
+    symbols = corpus.alphabet if alphabet is None else alphabet
+    symbols = symbols if isinstance(symbols, Alphabet) else Alphabet(symbols)
     recorded = corpus.encode_with_cuts(symbols)
     return symbols, PrefixTree.of(recorded.words, len(symbols), recorded.is_cut)
-
-
-def _find_format(source: Source) -> str:
-    name = source.plain_name
-    return next((kind for end, kind in _ENDINGS.items() if name.endswith(end)), "lines")
 
 
 def _split_source(

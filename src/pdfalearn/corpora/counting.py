@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdfalearn.alphabet import Symbol, shorten
-from pdfalearn.corpora.coding import Others, RecordedWords
 from pdfalearn.corpora.corpus import Corpus, CorpusLike, as_corpus
 from pdfalearn.corpora.dividing import Scheduler, map_parts
+from pdfalearn.corpora.symbol_codes import Others, RecordedWords
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA, check_pdfa

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from xml.parsers import expat
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.corpora.readers import MOST_WORDS, CodedPart, Columns, ListedPart, Part
@@ -19,7 +20,7 @@ from pdfalearn.corpora.sources import BadInput, Source
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.words import Words, offsets_of
+from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 _DELIMITERS = ",;\t|"
 _BYTES = 2**16
@@ -43,7 +44,7 @@ class Frame(Protocol):
 def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
     """Read a table with a header, all of it, as the rows of its cases are mixed.
 
-    A row takes 20 bytes of memory, and each case and each event its name once.
+    A row takes 20 bytes of memory, while rows are sorted 32, and each case and event its name once.
     """
     rows = _rows(source, bad)
     first, header = next(rows, (0, ""))
@@ -51,7 +52,8 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
         raise bad.refuse("there is nothing in the file; a table begins with the names of columns")
     delimiter = max(_DELIMITERS, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
-    case, event, time = _find_columns(names, columns, source.shown)
+    case, event, time = _find_columns(names, columns, source.title)
+    yield CodedPart(source.title, [], NO_WORDS, 1)  # the header is right
     cases, events = _Numbers(), _Numbers()
     case_codes, event_codes, times = array("q"), array("i"), array("d")
     reader = csv.reader((line for _, line in rows), delimiter=delimiter, strict=True)
@@ -72,12 +74,14 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
         case_codes.append(cases[fields[case]])
         event_codes.append(events[fields[event]])
         times.append(stamp)
+    if not case_codes:
+        raise bad.refuse("there is no row that can be read")
     yield from _sort_events(
         np.frombuffer(case_codes, dtype=np.int64),
-        np.frombuffer(event_codes, dtype=np.int32).astype(np.int64),
+        np.frombuffer(event_codes, dtype=np.int32),
         None if time is None else np.frombuffer(times, dtype=np.float64),
         list(events),
-        source.shown,
+        source.title,
     )
 
 
@@ -129,7 +133,7 @@ def _read_time(text: str) -> float:
 
 
 def _sort_events(
-    cases: Integers, events: Integers, times: Floats | None, names: Sequence[Symbol], name: str
+    cases: Integers, events: NDArray[Any], times: Floats | None, names: Sequence[Symbol], name: str
 ) -> Iterator[CodedPart]:
     """Return the words of cases, in the order in which these appear first; events by time."""
     keys = (cases,) if times is None else (times, cases)
@@ -227,7 +231,7 @@ def read_xes(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
             try:
                 parser.Parse(data, not is_more)
             except expat.ExpatError as error:
-                line = f"{source.shown}, line {error.lineno}"
+                line = f"{source.title}, line {error.lineno}"
                 raise FileFormatError(f"{line}: not XML ({error}); get the log again") from error
             except ValueError as error:
                 if isinstance(error, FileFormatError):
@@ -236,7 +240,7 @@ def read_xes(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
             words, handler.words = handler.words, []
             if words:
                 yield ListedPart(
-                    source.shown, "trace", range(done + 1, done + len(words) + 1), words
+                    source.title, "trace", range(done + 1, done + len(words) + 1), words
                 )
             done += len(words)
     if not done:

@@ -10,8 +10,8 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.corpora.coding import Coder, RecordedWords
 from pdfalearn.corpora.sources import BadInput, Source
+from pdfalearn.corpora.symbol_codes import Coder, RecordedWords
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.words import Words
 
@@ -135,11 +135,11 @@ class Columns(NamedTuple):
 Reader = Callable[[Source, BadInput, Columns], Iterator[Part]]
 
 
-def read_lines(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
+def read_lines(source: Source, bad: BadInput, columns: Columns) -> Iterator[LinesPart]:
     """Read a word a line; what its symbols are is decided by the alphabet."""
     del columns
     for number, text in source.blocks(bad):
-        yield LinesPart(source.shown, number, text)
+        yield LinesPart(source.title, number, text)
 
 
 def read_pautomac(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
@@ -172,7 +172,7 @@ def read_pautomac(source: Source, bad: BadInput, columns: Columns) -> Iterator[P
             else:
                 numbers.append(number + place)
                 words.append(word)
-        yield ListedPart(source.shown, "line", numbers, words, symbols)
+        yield ListedPart(source.title, "line", numbers, words, symbols)
     if 0 <= expected != found:
         message = f"its first line announces {expected:,} words, and there are {found:,}"
         bad.report(1, message)
@@ -183,7 +183,7 @@ def _read_header(line: str, bad: BadInput) -> tuple[int, frozenset[str]]:
         words, symbols = map(int, line.split())
     except ValueError as error:
         raise FileFormatError(
-            f"{bad.source.shown}, line 1: a file of PAutomaC or SPiCe begins with the number of "
+            f"{bad.source.title}, line 1: a file of PAutomaC or SPiCe begins with the number of "
             "words and that of symbols; for other files, give format= (--format)"
         ) from error
     return words, frozenset(map(str, range(symbols)))
@@ -204,7 +204,7 @@ def read_json_lines(source: Source, bad: BadInput, columns: Columns) -> Iterator
                 except (ValueError, RecursionError) as error:
                     bad.report(number, str(error))
             lines = known
-        yield ListedPart(source.shown, "line", list(lines), words)
+        yield ListedPart(source.title, "line", list(lines), words)
 
 
 def _parse_together(lines: list[str], field: str) -> list[list[Symbol]] | None:

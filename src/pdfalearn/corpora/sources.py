@@ -30,7 +30,7 @@ _ENDINGS = (".gz", ".zst", ".zstd")
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or what was read from the standard input."""
+    """A file, or what was read from the standard input or a pipe."""
 
     name: str
     data: bytes | None = field(default=None, repr=False)
@@ -39,9 +39,9 @@ class Source:
     end: int | None = None
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """What errors call it."""
-        return "the standard input" if self.data is not None else show_name(self.name)
+        return "the standard input" if self.name == STANDARD_INPUT else show_name(self.name)
 
     @property
     def plain_name(self) -> str:
@@ -75,26 +75,26 @@ class Source:
                     yield stream
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise FileFormatError(
-                    f"{self.shown}: damaged or cut off ({error}); get the file again"
+                    f"{self.title}: damaged or cut off ({error}); get the file again"
                 ) from error
 
     def blocks(self, bad: BadInput) -> Iterator[tuple[int, str]]:
         """Read the text in blocks of whole lines, each with the number of its first line."""
-        number, rest = 1, b""
+        number, rest = 1, list[bytes]()
         with self.open() as stream:
             if self.begin:
                 number = _skip_lines(stream, self.begin)
             while data := _read_until(stream, self.end):
                 head, line_end, tail = data.rpartition(b"\n")
                 if not line_end:  # one line that is longer than a block
-                    rest += tail
+                    rest.append(tail)
                     continue
-                block = _unify_ends(rest + head + line_end, number)
-                rest = tail
+                block = _unify_ends(b"".join((*rest, head, line_end)), number)
+                rest = [tail] if tail else []
                 yield from _decode(block, number, bad)
                 number += block.count(b"\n")
         if rest:
-            yield from _decode(_unify_ends(rest + b"\n", number), number, bad)
+            yield from _decode(_unify_ends(b"".join((*rest, b"\n")), number), number, bad)
 
 
 @dataclass
@@ -109,14 +109,14 @@ class BadInput:
         """Report a part of the file that cannot be read."""
         if not self.is_skipped:
             raise FileFormatError(
-                f"{self.source.shown}, {unit} {number}: {message}; correct it, or leave out what "
+                f"{self.source.title}, {unit} {number}: {message}; correct it, or leave out what "
                 "cannot be read by skip_bad=True (--skip-bad)"
             )
         self.count += 1
 
     def refuse(self, message: str) -> FileFormatError:
         """Return the error of a file of which nothing can be read."""
-        return FileFormatError(f"{self.source.shown}: {message}")
+        return FileFormatError(f"{self.source.title}: {message}")
 
 
 def _skip_lines(stream: BinaryIO, begin: int) -> int:
@@ -227,5 +227,6 @@ def list_sources(given: str | os.PathLike[str]) -> list[Source]:
         return [Source(one) for one in found if not Path(one).is_dir()]
     if Path(name).is_dir():
         raise InputError(f"{show_name(name)} is a folder; name its files, as {name.rstrip('/')}/*")
-    with Path(name).open("rb"):  # what cannot be opened is said at once
-        return [Source(name)]
+    with Path(name).open("rb") as stream:  # what cannot be opened is said at once
+        # A pipe can be read only once.
+        return [Source(name) if Path(name).is_file() else Source(name, stream.read())]

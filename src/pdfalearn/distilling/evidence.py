@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from pdfalearn.typing import Floats, Integers, Singles
+
+# Symbols that together have at most this share of all weight may share one column of answers.
+_RARE, _TINY = 1e-3, 1e-300
 
 Table = NDArray[np.float64] | csr_array[np.float64]
 
@@ -62,11 +66,53 @@ class Evidence:
         self.weights = weights[order]
         self.total = float(self.weights.sum())
         self.answers = answers[order]
+        # The column of the terminal and of each symbol, and its share of what is in the column.
+        self.columns, self.shares = np.arange(self.width + 1), np.ones(self.width + 1)
+
+    @cached_property
+    def negative_entropies(self) -> Floats:
+        """Σ D·log D of every answer."""
         logs = self.answers.copy()
         values = logs.data if isinstance(logs, csr_array) else logs
         values[:] = xlogx(values)
-        # Σ D·log D of every answer.
-        self.negative_entropies: Floats = np.asarray(logs.sum(axis=1))
+        return np.asarray(logs.sum(axis=1))
+
+    @cached_property
+    def lumped(self) -> Evidence:
+        """Evidence in which rare symbols share the last column, or this if that helps little.
+
+        Structure hardly depends on them, and what is computed with answers is faster.
+        """
+        masses = np.asarray(self.weights @ self.answers)
+        order = np.argsort(masses, kind="stable")
+        rare = order[np.cumsum(masses[order]) <= _RARE * self.total]
+        rare = rare[rare > 0]
+        count = self.width + 2 - len(rare)
+        if 2 * count > self.answers.shape[1]:
+            return self
+        lumped = copy(self)
+        is_kept = np.ones(self.width + 1, dtype=bool)
+        is_kept[rare] = False
+        lumped.columns = np.where(is_kept, np.cumsum(is_kept) - 1, count - 1)
+        lumped.shares = np.ones(self.width + 1)
+        lumped.shares[rare] = masses[rare] / max(masses[rare].sum(), _TINY)
+        lumped.answers = lumped.lump(self.answers)
+        for name in ("negative_entropies", "weighted", "lumped"):
+            lumped.__dict__.pop(name, None)
+        return lumped
+
+    def lump(self, rows: Table) -> Table:
+        """Return rows in which rare symbols share a column, as they do here."""
+        entries = np.ones(self.width + 1), (np.arange(self.width + 1), self.columns)
+        lumping = csr_array(entries, shape=(self.width + 1, int(self.columns.max()) + 1))
+        lumped = rows @ lumping
+        return lumped if isinstance(lumped, csr_array) else np.asarray(lumped)
+
+    def spread(self, rows: Floats) -> Floats:
+        """Return rows with a column for each symbol, where rare ones share one."""
+        if rows.shape[1] == self.width + 1:
+            return rows
+        return np.asarray(rows[:, self.columns] * self.shares)
 
     @cached_property
     def steps(self) -> list[Step]:

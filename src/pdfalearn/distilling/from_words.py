@@ -21,7 +21,7 @@ from pdfalearn.distilling.recorded import (
     propose_counted,
     propose_taught,
 )
-from pdfalearn.distilling.searching import default_sizes
+from pdfalearn.distilling.searching import SearchSettings, default_sizes
 from pdfalearn.errors import InputError
 from pdfalearn.models import Interrupts
 from pdfalearn.passive import predict_rows, train_teacher
@@ -40,14 +40,16 @@ from pdfalearn.results import (
 )
 from pdfalearn.typing import Floats, Integers
 
-# Automata are searched with so many words that these have about as many prefixes, and their rows
-# and sizes are chosen with so many.
+# Automata are searched with words that have about this many prefixes; their rows and sizes are
+# chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
+# Where a teacher says what follows, half as many prefixes are enough.
+_TAUGHT_STRUCTURE = 2**17
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for.
 _LARGEST = 2_000
-# So many words are needed: one half at least to learn from, the other at least is held out.
+# At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
@@ -74,6 +76,7 @@ def distill_words(
     seed: int,
     held_out: float,
     unseen: float,
+    settings: SearchSettings,
     progress: Wanted[DistillingProgress],
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
@@ -85,7 +88,7 @@ def distill_words(
     run: WordsRun | None = None
     try:
         with shown as report, Interrupts() as interrupts:
-            run = WordsRun(corpus, sizes, seed, held_out, unseen, report, interrupts)
+            run = WordsRun(corpus, sizes, seed, held_out, unseen, settings, report, interrupts)
             frontier = run.finish()
         interrupts.check()
         return frontier
@@ -103,12 +106,13 @@ class WordsRun:
         seed: int,
         held_out: float,
         unseen: float,
+        settings: SearchSettings,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
         self._name, self._alphabet = corpus.name, corpus.alphabet
         self._seed, self._share, self._unseen = seed, held_out, unseen
-        self._progress, self._interrupts = progress, interrupts
+        self._settings, self._progress, self._interrupts = settings, progress, interrupts
         self._all = every = corpus.encode_with_cuts()
         count, self._width = len(every.words), len(self._alphabet)
         if count < _FEWEST:
@@ -136,7 +140,7 @@ class WordsRun:
         self._phase = "automata"
         self._report()
         structure = self._take_structure(_STRUCTURE)
-        for candidate in propose_counted(structure, self._sizes):
+        for candidate in propose_counted(structure, self._sizes, self._settings):
             self._consider(candidate)
         self._learn_from_teacher(structure)
         return self._make_frontier(is_interrupted=False)
@@ -145,12 +149,13 @@ class WordsRun:
         """Return what was found until an interrupt."""
         self._progress = None  # it may have raised the interrupt, and would do so again
         if not self._found:
-            for candidate in propose_counted(self._take_structure(_QUICK_STRUCTURE), _QUICK):
+            structure = self._take_structure(_QUICK_STRUCTURE)
+            for candidate in propose_counted(structure, _QUICK, self._settings):
                 self._consider(candidate)
         return self._make_frontier(is_interrupted=True)
 
     def _take_structure(self, most: int) -> Recorded:
-        """Return so many of the words to learn from that they have about this many prefixes."""
+        """Return words to learn from that have about this many prefixes."""
         known = len(self._recorded.tree)
         if known <= most:
             return self._recorded
@@ -191,8 +196,9 @@ class WordsRun:
         best = min(self._found.values(), key=_sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
+            structure = self._take_structure(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
-            for candidate in propose_taught(structure, rows, self._sizes):
+            for candidate in propose_taught(structure, rows, self._sizes, self._settings):
                 self._consider(candidate)
 
     def _make_frontier(self, *, is_interrupted: bool) -> Frontier:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from pdfalearn.distilling.polishing import choose_merges
+from pdfalearn.distilling.evidence import find_runs
 from pdfalearn.typing import Floats, Integers
 
 Numbers = NDArray[np.floating[Any]]
@@ -79,24 +79,32 @@ def reduce_states(
 
 
 def future_costs(
-    local: Numbers, lefts: NDArray[np.integer], rows: Numbers, rights: Integers, sweeps: int
+    local: Numbers,
+    lefts: NDArray[np.integer],
+    rows: Numbers,
+    rights: Integers,
+    sweeps: int,
+    likely: float = 0.0,
 ) -> Numbers:
     """Return D(p ‖ q) = local(p, q) + Σ row_p(a)·D(τ(p,a) ‖ τ(q,a)), some symbols ahead.
 
-    ``lefts`` and ``rights`` are the transitions of p and q. Where q has none, it would take p's,
-    and nothing more is lost. A last row and column of 0 stand for undefined states.
+    ``lefts`` and ``rights`` are the transitions of p and q; only symbols that are more than
+    ``likely`` count. Where q has no transition, it would take p's, and nothing more is lost. A last
+    row and column of 0 stand for undefined states.
     """
     costs = np.zeros((len(lefts) + 1, len(rights) + 1), local.dtype)
     costs[:-1, :-1] = local
+    symbols, states = (rows[:, 1:] > likely).T.nonzero()
+    runs = find_runs(symbols)
     for _ in range(sweeps):
         following = local.copy()
-        # Parts of the left states keep what is gathered at once within the cache.
-        for begin in range(0, len(lefts), _PART):
-            chosen = slice(begin, begin + _PART)
-            for symbol in range(lefts.shape[1]):
-                found = costs[lefts[chosen, symbol]].take(rights[:, symbol], axis=1)
-                found *= rows[chosen, symbol + 1, None]
-                following[chosen] += found
+        for begin, end, symbol in runs:
+            # Parts of the left states keep what is gathered at once within the cache.
+            for first in range(begin, end, _PART):
+                here = states[first : min(end, first + _PART)]
+                found = costs[lefts[here, symbol]].take(rights[:, symbol], axis=1)
+                found *= rows[here, symbol + 1, None]
+                following[here] += found
         costs[:-1, :-1] = following
     return costs
 
@@ -175,3 +183,19 @@ def merge_rare_states(states: States, size: int) -> States:
         for begin in range(0, len(others), part)
     ]
     return merge_states(states, others, kept[np.concatenate(nearest)])
+
+
+def choose_merges(costs: Numbers, most: int) -> tuple[Integers, Integers]:
+    """Choose merges of states into others, the cheapest first; no target is merged itself."""
+    nearest = costs.argmin(axis=1)
+    is_removed, is_needed = np.zeros(len(costs), dtype=bool), np.zeros(len(costs), dtype=bool)
+    chosen: list[int] = []
+    for state in np.argsort(costs.min(axis=1), kind="stable").tolist():
+        target = int(nearest[state])
+        if not is_needed[state] and not is_removed[target]:
+            is_removed[state] = is_needed[target] = True
+            chosen.append(state)
+        if len(chosen) == most:
+            break
+    sources = np.array(chosen, dtype=np.int64)
+    return sources, nearest[sources]

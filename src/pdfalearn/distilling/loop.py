@@ -1,51 +1,39 @@
-"""Distil a language model or words: the best automaton of every size."""
+"""The loop of distilling a model: draw, ask, search, measure."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeGuard
 
-import numpy as np
-
-from pdfalearn.budgets import Budget
-from pdfalearn.checks import check_integer, check_number, check_share
-from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
-from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.choosing import Chooser, refit_rows
+from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.from_words import distill_words
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
-from pdfalearn.distilling.noise import SAME, answers_differ, ask_held_out_again
+from pdfalearn.distilling.noise import answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
     Sampling,
-    check_budget,
-    check_sampler,
+    explain_few_words,
     take_first_words,
 )
-from pdfalearn.distilling.searching import LARGEST_SEARCHED, default_sizes, search
-from pdfalearn.equivalence import Tolerance
+from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
 from pdfalearn.errors import InputError, StoreError
-from pdfalearn.models import Interrupts, LanguageModel, as_model, error_text
-from pdfalearn.observations import ObservationTree, UnsteadyModelError
-from pdfalearn.pdfa import PDFA
-from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier, Phase
-from pdfalearn.samplers import ModelWords, SamplerLike
-from pdfalearn.stores import AnswerStore, model_key
+from pdfalearn.models import Interrupts, error_text
+from pdfalearn.observations import UnsteadyModelError
+from pdfalearn.results import DistillingProgress, Frontier, Phase
+from pdfalearn.stores import AnswerStore
 from pdfalearn.typing import Integers
 
 # The share of the budget that is spent on words.
-_WORDS = 0.6
+_WORDS = 0.75
 # How much is spent after each round of questions about automata on the way. More words are drawn of
 # what is left then.
-_QUESTIONS = (0.75, 0.9)
+_QUESTIONS = (0.83, 0.92)
 # How much is spent after questions about the automata found; the rest is for the audit.
 _FINISHING = 0.97
 # The share of all these for a model whose answers differ, as held-out words are asked again; and
@@ -61,149 +49,6 @@ _STRUCTURE = 2**16
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
-# One word in this many is held out.
-_HELD_OUT = 10
-
-
-def distill(
-    source: PDFA | LanguageModel | CorpusLike,
-    *,
-    budget: Budget | None = None,
-    sampler: SamplerLike | None = None,
-    sizes: Iterable[int] | None = None,
-    seed: int = 0,
-    store: str | os.PathLike[str] | None = None,
-    model_id: str | None = None,
-    progress: Wanted[DistillingProgress] = None,
-    audit: int = 16,
-    held_out: float = 0.1,
-    unseen: float = 0.02,
-) -> Frontier:
-    """Find the best automaton of every size, from a model within a budget, or from words.
-
-    Words are drawn from a model, and its answers after all their prefixes are the evidence: an
-    automaton is good if its rows are near these answers. Automata of all sizes are searched for;
-    a part of the budget is spent on transitions that automata take and words hardly ever do; and
-    one word in ten is held out to tell how far each automaton is from the model.
-
-    Of recorded words, what follows each prefix is counted. The size, and how much rows are
-    smoothed, are chosen on words that are held out; rows are fitted to all words in the end.
-
-    Parameters
-    ----------
-    source : PDFA, LanguageModel, Corpus, or iterable of words
-        What to distil: a network, a function, an automaton; or recorded words, in which case
-        ``budget``, ``sampler``, ``store``, ``model_id`` and ``audit`` have no meaning. A list of
-        strings is words of characters.
-    budget : Budget, optional
-        Needed for a model. Bounds on everything that is asked: symbols, words, cost or seconds. A
-        distribution after a word costs one symbol where the word before it is known. Where seconds
-        are bounded, half of them are for asking.
-    sampler : Sampler or Corpus, optional
-        What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
-        is under their distribution, and the certificate names it.
-    sizes : iterable of int, optional
-        How many states automata may have; all up to 32, then each a fifth larger than the one
-        before, if not given.
-    seed : int
-        Seed of all random choices: same seed, same frontier.
-    store : path, optional
-        A file that keeps answers. New answers are written to it, and answers that it has are not
-        asked again: a run that was killed goes on where it stopped, and finds the same frontier.
-    model_id : str, optional
-        The name under which the store keeps the answers; needed for a model without fingerprint.
-    progress : bool, "log" or callable, optional
-        True shows a line that is renewed, in a terminal or in a cell of a notebook; elsewhere it is
-        written to the standard error every ten seconds. "log" logs it, to ``pdfalearn`` at the
-        level INFO. A function is called with a `DistillingProgress` after every batch of questions
-        and every automaton.
-    audit : int
-        In the end this many words are asked again, if the budget allows it, to catch a model that
-        does not always give the same answer.
-    held_out : float
-        The share of recorded words that is held out, above 0 and below 1.
-    unseen : float
-        Rows of recorded words are drawn to other rows, and these have this share of everything, so
-        that what was never seen in its place is unlikely, and not impossible. With 0 it is.
-
-    Returns
-    -------
-    Frontier
-        The automata with their divergences (from words, cross-entropies), and a certificate that
-        says how they were measured.
-
-    Raises
-    ------
-    ModelError
-        If an answer of the model fails a check; the message names the word.
-    DistillingInterrupted
-        On Ctrl-C: a `KeyboardInterrupt` with the frontier so far.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_3
-    >>> frontier = distill(figure_3(), budget=Budget(max_symbols=2000), seed=1)
-    >>> frontier.knee, len(frontier.best), len(frontier.at_most(2))
-    (4, 4, 2)
-    >>> frontier = distill(["ab" * (n % 5) for n in range(500)], seed=1)
-    >>> len(frontier.best), round(frontier.point(5).perplexity, 2)
-    (7, 1.51)
-    """
-    seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
-    wanted = None if sizes is None else check_sizes(sizes)
-    if _are_words(source):
-        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
-            if given is not None:
-                raise InputError(f"{name} is for models, which are asked; leave it out for words")
-        return distill_words(
-            as_corpus(source),
-            sizes=wanted,
-            seed=seed,
-            held_out=check_share(held_out, "held_out"),
-            unseen=check_number(unseen, "unseen", 0.0, 1.0),
-            progress=progress,
-        )
-    if isinstance(source, str | os.PathLike):
-        raise InputError(
-            f"{os.fspath(source)!r} is a name: Corpus(name) reads words, load(name) an automaton"
-        )
-    asked = as_model(source)  # type: ignore[arg-type]
-    budget = check_budget(budget, asked.cost)
-    sampler = check_sampler(sampler, budget, asked.cost)
-    key = None if store is None else model_key(asked, model_id)
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
-    )
-    run: Run | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
-            sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-            run = Run(sampling, wanted, report, interrupts)
-            frontier = run.finish(store, key, audit)
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
-
-
-def _are_words(source: object) -> TypeGuard[CorpusLike]:
-    """Return whether a source is recorded words; a name of a file might as well be a model's."""
-    if isinstance(source, PDFA | LanguageModel | str | os.PathLike) or callable(source):
-        return False
-    return isinstance(source, Corpus | Iterable) or hasattr(source, "itertuples")
-
-
-def check_sizes(sizes: object) -> list[int]:
-    """Return sizes as sorted integers; refuse anything else."""
-    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise InputError(f"sizes is {sizes!r}, not a list of integers such as [4, 16, 64]")
-    given = [check_integer(size, "a size", 1) for size in np.asarray(list(sizes), dtype=object)]
-    if not given:
-        raise InputError("sizes is empty; give at least one number of states")
-    return sorted(set(given))
 
 
 class Run:
@@ -213,10 +58,12 @@ class Run:
         self,
         sampling: Sampling,
         sizes: list[int] | None,
+        settings: SearchSettings,
         progress: Callable[[DistillingProgress], None] | None,
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.
         self._machines: dict[int, tuple[Machine, Integers]] = {}
@@ -236,8 +83,8 @@ class Run:
                     self._observations.record(kept, key, audit)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
-                    raise InputError(self._explain_few_words())
-                self._is_noisy = audit > 0 and answers_differ(self._sampling)
+                    raise InputError(explain_few_words(self._sampling))
+                self._is_noisy = audit > 0 and self._differ_early()
                 self._ask()
                 self._phase = "words"
                 self._sampling.draw_until(self._scale(_QUESTIONS[-1]))
@@ -263,6 +110,13 @@ class Run:
             self._notes += self._observations.close()
         return replace(self._frontier, notes=tuple(self._notes))
 
+    def _differ_early(self) -> bool:
+        """Return whether a few words have other answers the second time."""
+        try:
+            return answers_differ(self._sampling)
+        except Exception:
+            return False
+
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt, if there are words to measure it with."""
         self._notes += self._observations.close()
@@ -281,30 +135,21 @@ class Run:
         """Return a share of the budget, less where held-out words have to be asked again."""
         return _NOISY * share if self._is_noisy else share
 
-    def _explain_few_words(self) -> str:
-        sampling, sampler = self._sampling, self._sampling.sampler
-        count = sampling.held_out.word_count
-        if count >= 2:
-            return "words without symbols show nothing; give a sampler of longer words"
-        if sampling.words:
-            length = len(sampling.training.nodes) / sampling.words
-        else:  # the first has not ended: the most it can be
-            longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
-            length = max(longest, sampling.answered)
-        return (
-            f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
-            f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "
-            "ModelWords of a smaller max_length"
-        )
-
     def _ask(self) -> None:
-        """Ask where automata of several sizes are blind."""
+        """Ask where automata of several sizes are blind; new answers change these, and so on."""
+        fits: list[Fit] = []
+        codes: Integers | None = None
         for share in _QUESTIONS:
             self._phase = "automata"
             self._report()
             evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
-            sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
-            fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            if codes is None:
+                sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
+                fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+            else:
+                known = [widen(fit.machine, codes, evidence.codes) for fit in fits]
+                fits = [polish(machine, evidence) for machine in known]
+            codes = evidence.codes
             self._interrupts.check()
             self._phase = "questions"
             ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(share))
@@ -316,9 +161,9 @@ class Run:
         evidence, _ = self._sampling.make_evidence(_STRUCTURE)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
-        searched = [size for size in self._sizes if size <= LARGEST_SEARCHED]
+        searched = [size for size in self._sizes if size <= self._settings.largest]
         if searched:
-            self._keep(search(evidence, searched), evidence)
+            self._keep(search(evidence, searched, settings=self._settings), evidence)
         evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]

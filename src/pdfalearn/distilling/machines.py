@@ -66,6 +66,12 @@ def shrink_rows(
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
+def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
+    """Return a machine with a column for each symbol, where rare ones shared one."""
+    rows, priors = lumped.spread(machine.rows), lumped.spread(machine.priors)
+    return Machine(machine.transitions, rows, priors)
+
+
 def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
@@ -78,7 +84,7 @@ def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
 
 def find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
     """Return which transitions words take, or have a probability above 0."""
-    possible = fit.machine.rows[:, 1:] > 0
+    possible = evidence.spread(fit.machine.rows)[:, 1:] > 0
     befores = fit.states[evidence.parents[1:]]
     known = befores >= 0
     possible[befores[known], evidence.symbols[1:][known]] = True

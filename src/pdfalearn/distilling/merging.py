@@ -27,6 +27,7 @@ _LIGHT, _FEW = 0.5, 10.0
 _DIFFERENT, _HEAVY = 1.0, 10.0
 # The bias of n·log n by chance is tabulated up to this count n, with this many steps for each.
 _LARGE, _STEPS = 16, 32
+_TINY = 1e-9
 # Merge transitions whose compared weight is at least this share of the largest.
 _SURE = 0.5
 
@@ -113,11 +114,10 @@ class Folding:
             heavy = self.weights[longer].min(axis=0) >= self._least
             if heavy.any():
                 pending.append(np.vstack((longer, owners[places]))[:, heavy])
-        beyond, compared, chance = (total.reshape(shape) for total in totals)
-        if self._deviations is None:
-            return Scores(beyond / _DIFFERENT, compared)
-        # What chance loses has about the variance of its mean, as half of a chi-square has.
-        return Scores(beyond / (self._deviations * np.sqrt(chance) + 1e-9), compared)
+        allowed = np.full(len(totals[0]), _DIFFERENT)
+        if self._deviations is not None:  # half of a chi-square has the variance of its mean
+            allowed = self._deviations * np.sqrt(totals[2]) + _TINY
+        return Scores((totals[0] / allowed).reshape(shape), totals[1].reshape(shape))
 
     def merge(self, red: int, symbol: int, target: int) -> None:
         """Lead a transition to a state, and fold what was there into what follows this state."""
@@ -184,7 +184,7 @@ def merge_prefixes(
     folding = Folding(evidence, tolerated, deviations=deviations)
     while len(folding.reds) <= most:
         if not _do_round(folding, most):
-            return _make_machine(folding)
+            return _make_machine(folding, evidence)
     return None
 
 
@@ -219,13 +219,13 @@ def _do_round(folding: Folding, most: int) -> bool:
     return True
 
 
-def _make_machine(folding: Folding) -> Machine:
+def _make_machine(folding: Folding, evidence: Evidence) -> Machine:
     """Return the states; an unseen transition leads where most words with its symbol are led."""
     reds = np.array(folding.reds)
     numbers: NDArray[np.int32] = np.full(len(folding.weights) + 1, -1, dtype=np.int32)
     numbers[reds] = np.arange(len(reds), dtype=np.int32)
     transitions = numbers[folding.children[reds]]
-    flows = folding.sums[reds][:, 1:]
+    flows = evidence.spread(folding.sums[reds])[:, 1:]
     for symbol in range(transitions.shape[1]):
         column = transitions[:, symbol]
         taken = column >= 0

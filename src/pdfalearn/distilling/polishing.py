@@ -6,13 +6,11 @@ state.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, find_runs
+from pdfalearn.distilling.evidence import Evidence, make_dense
+from pdfalearn.distilling.futures import choose_merges, future_costs
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, redirect
 from pdfalearn.typing import Integers, Singles
 
@@ -24,7 +22,7 @@ _ROUNDS = 12
 # Polishing ends when a round lowers the loss by less than this share.
 _WORTH_IT = 2e-3
 # A transition that one word or more takes is moved if it gains at least this many nats.
-_RELUCTANCE = 0.5
+RELUCTANCE = 0.5
 
 # Futures are compared this many symbols ahead.
 _SWEEPS = 3
@@ -34,13 +32,10 @@ _LIKELY = 0.02
 _AS_IF_SEEN = 0.3
 # No unseen word costs more nats than this.
 _WORST = 5.0
-# At most this many states are removed one at a time.
-_ONE_BY_ONE = 16
-# How many candidates are tried when states are removed one at a time.
-_TRIED = 3
-_FEW = 128
-# With more states, this share is removed at a time: up to `_FEW` states, and beyond.
-_SHARES = (0.08, 0.15)
+# At most this many states are removed one at a time, the best of some candidates.
+_ONE_BY_ONE, _TRIED = 16, 4
+# Of more states this share is removed at a time: up to this many, and beyond.
+_FEW, _SHARES = 128, (0.08, 0.15)
 
 
 def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:
@@ -84,11 +79,23 @@ class Edges:
         self.targets[0] = 0
 
 
-def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if there is one."""
+def polish(
+    machine: Machine, evidence: Evidence, *, within: bool = True, reluctance: float = RELUCTANCE
+) -> Fit:
+    """Return a machine whose transitions and rows fit evidence better, if there is one.
+
+    A transition is moved if it gains at least ``reluctance`` nats.
+    """
+    lumped = evidence.lumped
+    if lumped is not evidence:  # compare by the frequent symbols alone
+        rows, priors = (make_dense(lumped.lump(table)) for table in machine[1:])
+        lighter = Machine(machine.transitions, rows, priors)
+        found = polish(lighter, lumped, within=within, reluctance=reluctance)
+        transitions = found.machine.transitions
+        return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
     fit, share = fit_rows(machine, evidence, within=within), 0.5
     for _ in range(_ROUNDS):
-        moves, targets = _find_moves(Edges(fit, evidence))
+        moves, targets = _find_moves(Edges(fit, evidence), reluctance)
         count, before = len(moves) + 1, fit.loss
         # Move a share of them, and half as many whenever that does not help.
         while fit.loss >= before:
@@ -106,12 +113,12 @@ def polish(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
     return fit
 
 
-def _find_moves(edges: Edges) -> tuple[Integers, Integers]:
+def _find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
     """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
     news = edges.costs.argmin(axis=1)
     gains = edges.costs[places, edges.targets] - edges.costs[places, news]
-    worth = gains > _RELUCTANCE * np.minimum(edges.weights, 1.0)
+    worth = gains > reluctance * np.minimum(edges.weights, 1.0)
     worth[0] = False
     places = places[worth]
     places = places[np.argsort(-gains[places], kind="stable")]
@@ -185,45 +192,17 @@ def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
     places = (edges.targets, np.arange(len(edges.targets)))
     entering = csr_array((ones, places), shape=(size, len(edges.targets))) @ edges.costs
     costs = np.asarray(entering - np.diag(entering)[:, None])
-    costs += _AS_IF_SEEN * np.minimum(future_divergences(fit), _WORST)
+    costs += _AS_IF_SEEN * np.minimum(future_divergences(fit, evidence), _WORST)
     np.fill_diagonal(costs, np.inf)
     return costs
 
 
-def future_divergences(fit: Fit) -> Singles:
-    """Return D(p‖q), the divergence of what follows state q from what follows p, for all pairs.
-
-    D(p‖q) = KL(row of p ‖ row of q) + Σ (row of p)(a) · D(p after a ‖ q after a), over symbols a.
-    """
+def future_divergences(fit: Fit, evidence: Evidence) -> Singles:
+    """Return the divergence of what follows state q from what follows p, for all p and q."""
     rows, logs = fit.machine.rows.astype(np.float32), fit.logs.astype(np.float32)
-    now: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
-    np.maximum(now, 0.0, out=now)
-    symbols, states = (rows[:, 1:] >= _LIKELY).T.nonzero()
-    runs = find_runs(symbols)
-    ahead = now
-    for _ in range(_SWEEPS):
-        later = now.copy()
-        for begin, end, symbol in runs:
-            here = states[begin:end]
-            targets = fit.machine.transitions[:, symbol].astype(np.int64)
-            led = np.take(ahead[targets[here]], targets, axis=1)
-            led *= rows[here, symbol + 1, None]
-            later[here] += led
-        ahead = later
-    return ahead
-
-
-def choose_merges(costs: NDArray[np.floating[Any]], most: int) -> tuple[Integers, Integers]:
-    """Choose merges of states into others, the cheapest first; no target is merged itself."""
-    nearest = costs.argmin(axis=1)
-    is_removed, is_needed = np.zeros(len(costs), dtype=bool), np.zeros(len(costs), dtype=bool)
-    chosen: list[int] = []
-    for state in np.argsort(costs.min(axis=1), kind="stable").tolist():
-        target = int(nearest[state])
-        if not is_needed[state] and not is_removed[target]:
-            is_removed[state] = is_needed[target] = True
-            chosen.append(state)
-        if len(chosen) == most:
-            break
-    sources = np.array(chosen, dtype=np.int64)
-    return sources, nearest[sources]
+    local: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
+    np.maximum(local, 0.0, out=local)
+    moves = fit.machine.transitions.astype(np.int64)
+    shares = evidence.spread(fit.machine.rows).astype(np.float32)
+    ahead = future_costs(local, moves, shares, moves, _SWEEPS, _LIKELY)[:-1, :-1]
+    return ahead.astype(np.float32, copy=False)

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import States
-from pdfalearn.distilling.searching import search
+from pdfalearn.distilling.searching import SearchSettings, search
 from pdfalearn.passive import Weights, predict_rows
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats
@@ -85,13 +85,17 @@ def run_tree(tree: PrefixTree, transitions: States) -> States:
     return states
 
 
-def propose_counted(recorded: Recorded, sizes: Sequence[int]) -> Iterator[Candidate]:
+def propose_counted(
+    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Candidate]:
     """Yield automata of at most each size, searched for in what follows every prefix."""
-    for size, fit in search(recorded.make_evidence(), sizes):
+    for size, fit in search(recorded.make_evidence(), sizes, counted=True, settings=settings):
         yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
 
 
-def propose_taught(recorded: Recorded, rows: Floats, sizes: Sequence[int]) -> Iterator[Candidate]:
+def propose_taught(
+    recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Candidate]:
     """Yield automata of at most each size, searched for in what a teacher says of every prefix.
 
     Words say little about what follows each prefix, and a teacher says all of it: so the search
@@ -99,7 +103,9 @@ def propose_taught(recorded: Recorded, rows: Floats, sizes: Sequence[int]) -> It
     """
     wanted = [size for size in sizes if size >= _TAUGHT_AT_LEAST]
     if wanted:
-        for size, fit in search(recorded.make_evidence(rows), wanted, cycles=False):
+        for size, fit in search(
+            recorded.make_evidence(rows), wanted, cycles=False, settings=settings
+        ):
             yield Candidate(size, fit.machine.transitions, fit.machine.rows, _TAUGHT)
 
 

@@ -180,6 +180,23 @@ class Sampling:
         return weights
 
 
+def explain_few_words(sampling: Sampling) -> str:
+    """Return why nothing can be measured on the words that a budget allows."""
+    sampler, count = sampling.sampler, sampling.held_out.word_count
+    if count >= 2:
+        return "words without symbols show nothing; give a sampler of longer words"
+    if sampling.words:
+        length = len(sampling.training.nodes) / sampling.words
+    else:  # the first has not ended: the most it can be
+        longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
+        length = max(longest, sampling.answered)
+    return (
+        f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
+        f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "
+        "ModelWords of a smaller max_length"
+    )
+
+
 def count_held_out(words: Integers, one_in: int) -> Integers:
     """Return how many of the first words are held out, for several numbers of words.
 
@@ -240,9 +257,8 @@ def make_evidence(
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
     parents = numbers[observations.nodes.parents[nodes]]
-    if row_numbers is None:
-        row_numbers = observations.nodes.rows
-    rows = observations.answers.rows(row_numbers[nodes].astype(np.int64))
+    numbers_of = observations.nodes.rows if row_numbers is None else row_numbers
+    rows = observations.answers.rows(numbers_of[nodes].astype(np.int64))
     if rows.rest is not None and rows.rest.any():
         word = shorten(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
@@ -251,7 +267,7 @@ def make_evidence(
         )
     symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
     table: Table
-    if rows.columns is None or rows.offsets is None:
+    if not rows.is_sparse:
         table, codes = rows.values / rows.values.sum(axis=1, keepdims=True), None
     else:
         sparse = _make_sparse(rows)
@@ -273,7 +289,7 @@ def find_listed(observations: ObservationTree, weights: Floats) -> Integers | No
     """
     nodes = weights.nonzero()[0]
     rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
-    if rows.columns is None or rows.offsets is None:
+    if not rows.is_sparse:
         return None
     sparse = _make_sparse(rows)
     if sparse.nnz > _SPARSE * sparse.shape[0] * sparse.shape[1]:
@@ -284,7 +300,10 @@ def find_listed(observations: ObservationTree, weights: Floats) -> Integers | No
 
 def _make_sparse(rows: Rows) -> csr_array[np.float64]:
     """Return sparse rows as a table, each summing up to 1."""
-    sparse = csr_array((rows.values.copy(), rows.columns, rows.offsets), (len(rows), rows.width))
+    if rows.columns is None or rows.offsets is None:
+        raise TypeError("dense rows list everything")
+    entries = rows.values.copy(), rows.columns, rows.offsets
+    sparse: csr_array[np.float64] = csr_array(entries, shape=(len(rows), rows.width))
     sparse.data /= np.repeat(np.asarray(sparse.sum(axis=1)), np.diff(sparse.indptr))
     return sparse
 

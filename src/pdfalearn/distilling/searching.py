@@ -3,34 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, fit_rows, prune, redirect
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
-from pdfalearn.distilling.polishing import grow, polish, reduce
+from pdfalearn.distilling.polishing import RELUCTANCE, grow, polish, reduce
 from pdfalearn.results import EVERY
 
-# Larger automata are made of the most useful contexts, without a search.
-LARGEST_SEARCHED = 1500
 # Automata of more transitions are neither reduced nor wanted by default, unless they have at most
 # 120 states.
 _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-# Automata of up to this many states are made larger and smaller again.
-_CYCLED = 64
-# The shares by which they are made larger, until one helps too little.
-_GROWTH = (0.3, 0.3, 0.6)
+# Prefixes times states that fit into memory while automata are searched.
+_MOST_COSTS = 2**28
+# A search starts with this many contexts at least, if there are as many, or twice the largest size.
+_FIRST = 512
+# Each size up to the first number goes through cycles, and then those that are by this factor
+# smaller than the one before; those between are nearly as good without.
+_EACH, _SPACING = 8, 0.87
+# The shares by which automata are made larger, until one helps too little; where each size goes
+# through cycles, all are tried.
+_GROWTH = (0.3, 0.3, 0.6, 1.0)
 # An automaton of merged prefixes is made larger up to this many states, if there are this many
-# answers for each.
+# answers for each; and counted prefixes are merged into at most this many states.
 _GROWN, _ANSWERS_A_STATE = 250, 20
-# Prefixes are merged whose answers differ by at most this many nats a word.
-_TOLERATED = 0.02
+# Prefixes of exact answers are merged if this many states are enough.
+_MERGED = 64
 # A cycle that brings less than this share of the loss is not taken.
 _BETTER = 1e-3
 # Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """What decides how long a search takes, and how near it comes.
+
+    Parameters
+    ----------
+    largest : int
+        The most states of an automaton that is searched for; larger ones are made of the most
+        useful contexts. The first automata are that large: time and memory grow with it, and it
+        matters for results of some hundred states.
+    cycled : int
+        Automata of up to this many states are made larger and smaller again, which takes about half
+        of the time and brings about one percent of the loss, more where few states are enough.
+    tolerated : float
+        How many nats a word exact answers may differ by after prefixes that become one state. More
+        makes fewer states, and may miss a difference.
+    deviations : float
+        By how many standard deviations counts must differ more than by chance for prefixes to be
+        different states. With fewer there are more states, some of them by chance.
+    reluctance : float
+        The nats that a transition must gain to be moved. More overfits less where words are few.
+
+    Examples
+    --------
+    >>> SearchSettings(cycled=0, reluctance=2.0).largest
+    1500
+    """
+
+    largest: int = 1500
+    cycled: int = 64
+    tolerated: float = 0.02
+    deviations: float = 4.0
+    reluctance: float = RELUCTANCE
+
+    def __post_init__(self) -> None:
+        check_integer(self.largest, "largest", 2)
+        check_integer(self.cycled, "cycled", 0)
+        for name in ("tolerated", "deviations", "reluctance"):
+            check_number(getattr(self, name), name, 0.0, inf)
 
 
 def default_sizes(nodes: int, symbols: int) -> list[int]:
@@ -49,65 +97,112 @@ def default_sizes(nodes: int, symbols: int) -> list[int]:
 
 
 def search(
-    evidence: Evidence, sizes: Sequence[int], *, cycles: bool = True
+    evidence: Evidence,
+    sizes: Sequence[int],
+    *,
+    cycles: bool = True,
+    counted: bool = False,
+    settings: SearchSettings = SearchSettings(),
 ) -> Iterator[tuple[int, Fit]]:
-    """Search for automata of at most each of some sizes, the largest first.
+    """Search for automata of at most each of some sizes, about the largest first.
 
-    With ``cycles`` small automata are made larger and smaller again, which takes most of the time.
+    A size may come twice: the second automaton is better.
+
+    With ``cycles`` prefixes are merged, too, and small automata are made larger and smaller again.
+    ``counted`` says that answers are counts of what followed, and not exact.
     """
-    most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
-    largest = min(LARGEST_SEARCHED, most, max(2, evidence.size // 3))
-    contexts = Contexts(evidence, max(largest, *sizes))
-    others = _search_from_merged(evidence, sizes, cycles=cycles)
-    fit: Fit | None = None
-    for size in sorted(set(sizes), reverse=True):
-        if size > largest:
+    lumped = evidence.lumped
+    for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
+        if lumped is evidence:
+            yield size, fit
+        else:
+            yield size, prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+
+
+class Search:
+    """The search for the best automata of some sizes."""
+
+    def __init__(
+        self, evidence: Evidence, cycles: bool, counted: bool, settings: SearchSettings
+    ) -> None:
+        self._evidence, self._settings, self._counted = evidence, settings, counted
+        self._cycled = settings.cycled if cycles else 0
+
+    def run(self, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
+        """Yield the best automaton of each size, from contexts or from merged prefixes."""
+        evidence, sizes = self._evidence, sorted(set(sizes), reverse=True)
+        most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
+        largest = min(self._settings.largest, most, max(2, evidence.size // 3))
+        largest = max(2, min(largest, _MOST_COSTS // evidence.size))
+        contexts = Contexts(evidence, max(largest, *sizes))
+        for size in (size for size in sizes if size > largest):
             yield size, prune(fit_rows(contexts.machine(size), evidence), evidence)
-            continue
-        if fit is None:
-            start = contexts.machine(largest)
-            every_state = np.arange(len(start.rows), dtype=np.int32)
-            fit = prune(polish(redirect(start, every_state), evidence), evidence)
-        fit = _make_smaller(fit, evidence, size, cycles=cycles)
-        yield size, min(fit, others.get(size, fit), key=lambda each: each.loss)
+        sizes = [size for size in sizes if size <= largest]
+        if not sizes:
+            return
+        start = contexts.machine(min(largest, max(_FIRST, 2 * sizes[0])))
+        fit = self._polish(redirect(start, np.arange(len(start.rows), dtype=np.int32)))
+        merged = self._merge_prefixes(sizes)
+        enough = 0 if merged is None else len(merged.machine.rows)
+        losses: dict[int, float] = {}
+        for size, smaller in self._go_down(fit, [size for size in sizes if size > enough]):
+            fit, losses[size] = smaller, smaller.loss
+            yield size, fit
+        if merged is None:
+            return
+        # The two meet where merged prefixes have enough states: the better one goes on alone.
+        first, *others = [size for size in sizes if size <= enough] or [enough]
+        (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
+        best = min(fit, merged, key=lambda each: each.loss)
+        yield first, best
+        yield from self._go_down(best, others)
+        if best is merged:
+            for size, larger in self._grow(merged, sorted(losses)):
+                if larger.loss < losses[size]:
+                    yield size, larger
 
+    def _polish(self, machine: Machine) -> Fit:
+        polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
+        return prune(polished, self._evidence)
 
-def _make_smaller(fit: Fit, evidence: Evidence, most: int, *, cycles: bool) -> Fit:
-    """Return an automaton of at most this many states; a small one goes through cycles, too."""
-    if len(fit.machine.rows) > most:
-        fit = prune(polish(reduce(fit, evidence, most).machine, evidence), evidence)
-    if not cycles or most > _CYCLED:
+    def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
+        """Yield automata of at most each size, the largest first; small ones go through cycles."""
+        before = inf
+        for size in sizes:
+            if len(fit.machine.rows) > size:
+                fit = self._polish(reduce(fit, self._evidence, size).machine)
+            if size <= self._cycled and (size <= _EACH or size <= _SPACING * before):
+                fit, before = self.improve_by_cycles(fit), size
+            yield size, fit
+
+    def improve_by_cycles(self, fit: Fit) -> Fit:
+        """Make an automaton larger and smaller again as long as that makes it better."""
+        for share in _GROWTH:
+            size = len(fit.machine.rows)
+            larger = self._polish(grow(fit, self._evidence, max(1, round(share * size))))
+            again = self._polish(reduce(larger, self._evidence, size).machine)
+            if again.loss < (1 - _BETTER) * fit.loss:
+                fit = again
+            elif size > _EACH:
+                break
         return fit
-    return prune(improve_by_cycles(fit, evidence), evidence)
 
+    def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
+        """Return the automaton of merged prefixes, if few states are enough for it."""
+        evidence, settings = self._evidence, self._settings
+        if self._counted:
+            machine = merge_prefixes(evidence, 0.0, _GROWN, deviations=settings.deviations)
+        elif self._cycled and sizes[-1] <= _MERGED:
+            machine = merge_prefixes(evidence, settings.tolerated, _MERGED)
+        else:
+            machine = None
+        return None if machine is None else self._polish(machine)
 
-def improve_by_cycles(fit: Fit, evidence: Evidence) -> Fit:
-    """Make an automaton larger and smaller again as long as that makes it better."""
-    for share in _GROWTH:
-        size = len(fit.machine.rows)
-        larger = polish(grow(fit, evidence, max(1, round(share * size))), evidence)
-        again = polish(reduce(larger, evidence, size).machine, evidence)
-        if again.loss >= (1 - _BETTER) * fit.loss:
-            break
-        fit = again
-    return fit
-
-
-def _search_from_merged(
-    evidence: Evidence, sizes: Sequence[int], *, cycles: bool
-) -> dict[int, Fit]:
-    """Return automata that are made of merged prefixes, if few states are enough for these."""
-    machine = merge_prefixes(evidence, _TOLERATED, _CYCLED) if min(sizes) <= _CYCLED else None
-    if machine is None:
-        return {}
-    fit = found = prune(polish(machine, evidence), evidence)
-    fits: dict[int, Fit] = {}
-    enough = len(found.machine.rows)
-    for size in sorted((size for size in sizes if size <= enough), reverse=True):
-        fit = fits[size] = _make_smaller(fit, evidence, size, cycles=cycles)
-    fit = fits.get(enough, found)
-    most = min(_GROWN, evidence.size // _ANSWERS_A_STATE)
-    for size in sorted(size for size in sizes if enough < size <= most):
-        more = grow(fit, evidence, size - len(fit.machine.rows))
-        fit = fits[size] = prune(polish(more, evidence), evidence)
-    return fits
+    def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
+        """Yield larger automata of merged prefixes, the smallest first."""
+        most = min(_GROWN, self._evidence.size // _ANSWERS_A_STATE)
+        for size in sizes:
+            if len(fit.machine.rows) < size <= most:
+                more = size - len(fit.machine.rows)
+                fit = self._polish(grow(fit, self._evidence, more))
+                yield size, fit

@@ -251,8 +251,6 @@ class Asker:
 
     def _keep(self, nodes: Nodes, rows: Rows, whose: str = "model's") -> int:
         """Keep the answers to words; return how many of them are undefined."""
-        if rows.outside is not None:
-            self._counts.note_outside(rows.outside)
         undefined = 0
         if rows.undefined is not None and rows.undefined.any():
             self._note_undefined().note(nodes[rows.undefined])
@@ -261,6 +259,8 @@ class Asker:
             nodes, rows = nodes[defined], rows.take(defined)
             if not len(nodes):
                 return undefined
+        if rows.outside is not None:
+            self._counts.note_outside(rows.outside)
         answers, table = self._answers, self._nodes
         try:
             if isinstance(rows, SharedRows):

@@ -7,10 +7,10 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.passive.clark_thollard import clark_thollard as clark_thollard
     from pdfalearn.passive.expectation import fit_pfa as fit_pfa
-    from pdfalearn.passive.smoothing import smooth_rows as smooth_rows
     from pdfalearn.passive.state_merging import alergia as alergia
     from pdfalearn.passive.state_merging import likelihood_ratio as likelihood_ratio
     from pdfalearn.passive.state_merging import mdi as mdi
+    from pdfalearn.passive.state_merging import smooth_rows as smooth_rows
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.passive.expectation import make_pfa as make_pfa

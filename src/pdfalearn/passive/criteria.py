@@ -10,11 +10,11 @@ from scipy.special import chdtrc
 from pdfalearn.corpora import PrefixTree
 from pdfalearn.passive.losses import bound_losses, measure_losses
 from pdfalearn.passive.red_blue import Merging, Subtree
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 # At most this many pairs of nodes are compared in one array pass.
 _MOST_PAIRS = 2**20
-# So many reds are tried first where the first that fits is taken.
+# Where the first red that fits is taken, this many are tried at once to begin with.
 _FIRST_REDS = 32
 # Losses of likelihood are exact to this, in nats.
 _ROUNDING = 1e-6
@@ -48,7 +48,7 @@ class HoeffdingCriterion:
 
     def _find_agreeing(self, compared: Merging, reds: Integers, blue: int) -> int:
         table, passes = compared.table, compared.passes
-        nodes, states = np.array([blue]), reds[:, None]
+        nodes, states = np.array([blue]), reds[:, None].astype(np.int32)
         while True:
             agree = ~self._differ(compared, states, nodes).any(axis=1)
             reds, states = reds[agree], states[agree]
@@ -65,7 +65,7 @@ class HoeffdingCriterion:
             if not len(nodes):
                 return int(reds[0])
 
-    def _differ(self, compared: Merging, states: Integers, nodes: Integers) -> Flags:
+    def _differ(self, compared: Merging, states: Codes, nodes: Integers) -> Flags:
         """Return which states differ from which nodes; each column has the states of one node."""
         counts, passes = compared.counts, compared.passes
         differ = np.zeros(states.shape, dtype=bool)

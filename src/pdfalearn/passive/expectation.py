@@ -40,11 +40,12 @@ _SHARE_ROUNDS = 50
 # A round keeps two tables of this many numbers of 4 bytes at most: 1 GiB.
 _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
-_MEMBERS, _STATES = 4, 50
+_MEMBERS, _STATES = 4, 70
 # All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core. Members
-# are fewer where each would have fewer rounds than the middle one of these; two remain.
+# are fewer where each would have fewer rounds than the middle one of these; two remain, one of them
+# drawn by chance.
 _TEACHER_PRODUCTS = 1.8e11
-_TEACHER_ROUNDS = 30, 45, 120
+_TEACHER_ROUNDS = 30, 60, 120
 
 
 def fit_pfa(

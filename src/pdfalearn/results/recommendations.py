@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from pdfalearn.equivalence import relation_text
 from pdfalearn.text import count_text
@@ -128,8 +128,8 @@ def find_supported(
     for place in range(1, len(states)):
         difference = losses[place] - losses[chosen]
         more, edges = states[place] - states[chosen], states[place] * symbols
-        # The logarithm of the number of ways to choose so many transitions.
-        ways = gammaln(edges + 1) - gammaln(more + 1) - gammaln(edges - more + 1)
+        # The logarithm of the number of ways to choose the transitions that get states.
+        ways = lgamma(edges + 1) - lgamma(more + 1) - lgamma(edges - more + 1)
         gain = training[chosen] - training[place] - ways
         if difference.sum() < 0 and gain > 0:
             error = standard_error(difference, lengths)

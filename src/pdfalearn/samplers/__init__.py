@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pdfalearn.words import Words as Words
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.samplers.corpus_words import SamplerLike as SamplerLike
-    from pdfalearn.samplers.corpus_words import as_sampler as as_sampler
+    from pdfalearn.samplers.drawing import SamplerLike as SamplerLike
+    from pdfalearn.samplers.drawing import as_sampler as as_sampler
     from pdfalearn.samplers.drawing import model_words as model_words
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

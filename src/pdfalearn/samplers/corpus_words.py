@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
 from pdfalearn.alphabet import Alphabet, Symbol
-from pdfalearn.corpora import Corpus
-from pdfalearn.errors import InputError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.words import Words
 
 if TYPE_CHECKING:
-    from pdfalearn.samplers.drawing import Sampler
-
-SamplerLike = Union["Sampler", Corpus]
+    from pdfalearn.corpora import Corpus
 
 
 class CorpusWords:
@@ -37,6 +33,7 @@ class CorpusWords:
 
     Examples
     --------
+    >>> from pdfalearn import Corpus
     >>> sampler = CorpusWords(Corpus(["ab", "abba"]))
     >>> sampler.name, sampler.unreachable_symbols(Alphabet("abc"))
     ('words of a corpus of 2', ['c'])
@@ -69,21 +66,3 @@ class CorpusWords:
         if self._encoded is None or self._encoded[0] != alphabet:
             self._encoded = alphabet, self._corpus.encode(alphabet)
         return self._encoded[1]
-
-
-def as_sampler(thing: SamplerLike) -> Sampler:
-    """Return a sampler, or the one that draws from a corpus.
-
-    Examples
-    --------
-    >>> as_sampler(Corpus(["ab"])).name
-    'words of a corpus of 1'
-    """
-    if isinstance(thing, Corpus):
-        return CorpusWords(thing)
-    if not hasattr(thing, "draw"):
-        raise InputError(
-            f"sampler={thing!r} is not a sampler, such as ModelWords(max_length=100) or "
-            "Corpus(path)"
-        )
-    return thing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Union, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -16,9 +16,12 @@ from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import PFA, AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
-from pdfalearn.samplers.corpus_words import SamplerLike, as_sampler
+from pdfalearn.samplers.corpus_words import CorpusWords
 from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, prefixes_of
+
+if TYPE_CHECKING:
+    from pdfalearn.corpora import Corpus
 
 
 class Sampler(Protocol):
@@ -70,6 +73,30 @@ class Sampler(Protocol):
     def unreachable_symbols(self, alphabet: Alphabet) -> list[Symbol]:
         """Return the symbols that no word will ever have, as far as the sampler can tell."""
         ...
+
+
+def as_sampler(thing: SamplerLike) -> Sampler:
+    """Return a sampler, or the one that draws from a corpus.
+
+    Examples
+    --------
+    >>> from pdfalearn import Corpus
+    >>> as_sampler(Corpus(["ab"])).name
+    'words of a corpus of 1'
+    """
+    if hasattr(thing, "draw"):
+        return cast("Sampler", thing)
+    from pdfalearn.corpora import Corpus  # whose readers a run without a corpus does not need
+
+    if not isinstance(thing, Corpus):
+        raise InputError(
+            f"sampler={thing!r} is not a sampler, such as ModelWords(max_length=100) or "
+            "Corpus(path)"
+        )
+    return CorpusWords(thing)
+
+
+SamplerLike = Union[Sampler, "Corpus"]
 
 
 @dataclass(frozen=True)

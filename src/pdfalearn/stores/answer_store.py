@@ -44,17 +44,25 @@ _FACTS = """
         sum(length(word) + CASE typeof(row) WHEN 'blob' THEN length(row) ELSE 0 END),
         min(time),
         max(time)
-    FROM answers WHERE model = ? HAVING count(*) > 0
+    FROM answers WHERE id > ? AND id <= ? HAVING count(*) > 0
 """
-_COUNT = "SELECT count(*), coalesce(max(id), 0) FROM answers"
+# The number of all answers, and what it is if none of those before a model's last is missing. The
+# number of an answer less 1, without its last 32 bits, is that of its model less 1.
+_COUNT = """
+    SELECT coalesce(sum(found), 0), coalesce(sum(last), 0) FROM (
+        SELECT count(*) AS found, max(id) - (max(id) - 1 >> 32 << 32) AS last
+        FROM answers GROUP BY id - 1 >> 32
+    )
+"""
 
 # Let answers refer to the first one that has the same row, and to no one that refers itself.
 _SHARE_ROWS = (
     "CREATE TEMP TABLE firsts (model, row, id, PRIMARY KEY (model, row)) WITHOUT ROWID",
-    "INSERT OR IGNORE INTO firsts SELECT model, row, id FROM answers WHERE typeof(row) = 'blob' "
-    "ORDER BY id",
+    "INSERT OR IGNORE INTO firsts SELECT id - 1 >> 32, row, id FROM answers "
+    "WHERE typeof(row) = 'blob' ORDER BY id",
     "UPDATE answers SET row = firsts.id FROM firsts "
-    "WHERE answers.model = firsts.model AND answers.row = firsts.row AND answers.id > firsts.id",
+    "WHERE answers.id - 1 >> 32 = firsts.model AND answers.row = firsts.row "
+    "AND answers.id > firsts.id",
     "UPDATE answers SET row = other.row FROM answers AS other "
     "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
     "DROP TABLE firsts",
@@ -190,7 +198,7 @@ class AnswerStore:
                     *(datetime.fromtimestamp(time, UTC).isoformat() for time in times),
                 )
                 for model in read_models(connection)
-                for count, size, *times in connection.execute(_FACTS, (model.id,))
+                for count, size, *times in connection.execute(_FACTS, (model.before, model.last))
             ]
 
     def verify(self) -> Verified:

@@ -50,10 +50,10 @@ _READ = (
     "SELECT one.id, one.word, one.time, one.checksum, coalesce(other.row, one.row) "
     "FROM answers AS one LEFT JOIN answers AS other ON other.id = one.row WHERE "
 )
-_READ_NEXT = _READ + "one.id > ? AND one.model = ? ORDER BY one.id LIMIT ?"
-_READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND model = ?"
-_LAST = "SELECT coalesce(max(id), 0) FROM answers"
-_INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)"
+_READ_NEXT = _READ + "one.id > ? AND one.id <= ? ORDER BY one.id LIMIT ?"
+_READ_WORDS = "SELECT id, word, row IS NULL FROM answers WHERE id > ? AND id <= ?"
+_LAST = "SELECT coalesce(max(id), ?1) FROM answers WHERE id > ?1 AND id <= ?2"
+_INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?)"
 
 _Record = tuple[int, bytes, int, int, bytes | None]
 
@@ -83,7 +83,7 @@ class ModelAnswers:
         self._model: ModelRow | None = None
         # The number of each word's answer; negative if the word is undefined.
         self._numbers: dict[bytes, int] = {}
-        # The last answer in the file when it was read.
+        # The model's last answer in the file when it was read.
         self._last = 0
         self._version = 0
         # The answers that hold rows which were added lately.
@@ -108,8 +108,8 @@ class ModelAnswers:
         while True:
             with self._file.reading() as connection:
                 self._refresh(connection)
-                model = 0 if self._model is None else self._model.id
-                found = connection.execute(_READ_NEXT, (last, model, most)).fetchall()
+                last = max(last, 0 if self._model is None else self._model.before)
+                found = connection.execute(_READ_NEXT, (last, self._last, most)).fetchall()
                 if not found:
                     return
                 words, rows = self._decode(found)
@@ -156,13 +156,14 @@ class ModelAnswers:
         with self._file.writing() as connection:
             self._refresh(connection)
             model = self._model or add_model(connection, self._key, self._alphabet)
+            first = max(self._last, model.before) + 1
             spelled = encode_words(words, len(self._alphabet))
             new = self._select_new(connection, words, spelled, rows)
             if len(new) < len(words):
                 spelled, rows = [spelled[place] for place in new], rows.take(np.array(new, int))
             contents = encode_rows(rows)
             shared: dict[bytes, int] = {}
-            records = self._make_records(model, spelled, contents, shared)
+            records = self._make_records(model, first, spelled, contents, shared)
             connection.executemany(_INSERT, records)
         # Only now, after the commit, is it known that the answers are there.
         self._model = model
@@ -170,21 +171,21 @@ class ModelAnswers:
         if self._shared_bytes > _SHARED_BYTES:
             self._shared, self._shared_bytes = {}, 0
         self._shared |= shared
-        places = range(self._last + 1, self._last + 1 + len(spelled))
-        signed = (-at if row is None else at for at, row in zip(places, contents, strict=True))
+        signed = (-at if row is None else at for at, row in enumerate(contents, first))
         self._numbers.update(zip(spelled, signed, strict=True))
         # An interrupt before this is made good when the file is read the next time.
-        self._last += len(spelled)
+        self._last = first - 1 + len(spelled)
 
     def _make_records(
         self,
         model: ModelRow,
+        first: int,
         spelled: Sequence[bytes],
         contents: Sequence[bytes | None],
         shared: dict[bytes, int],
-    ) -> Iterator[tuple[int, int, bytes, bytes | int | None, int, int]]:
+    ) -> Iterator[tuple[int, bytes, bytes | int | None, int, int]]:
         """Return the records of answers; note the rows that are new, which others may share."""
-        time, first = int(datetime.now(UTC).timestamp()), self._last + 1
+        time = int(datetime.now(UTC).timestamp())
         seal, crc, known = _seal(model, time), zlib.crc32, self._shared
         pairs = list(zip(spelled, contents, strict=True))
         checksums = [crc(content or b"", crc(word, seal)) for word, content in pairs]
@@ -196,7 +197,7 @@ class ModelAnswers:
                 if at != first + place:
                     rows[place] = at
         # Tuples made by `zip` alone are inserted in less time than those of a generator.
-        return zip(count(first), repeat(model.id), spelled, rows, repeat(time), checksums)
+        return zip(count(first), spelled, rows, repeat(time), checksums)
 
     def _check_given(self, words: Words, rows: Rows) -> None:
         size, symbols = len(self._alphabet), words.symbols
@@ -251,15 +252,14 @@ class ModelAnswers:
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if version != self._version:  # others have written, and may have moved the rows
             self._version, self._shared, self._shared_bytes = version, {}, 0
-        (last,) = connection.execute(_LAST).fetchone()
-        if last == self._last:
-            return
         if self._model is None:
             self._model = find_model(connection, self._file.path, self._key, self._alphabet)
-        if self._model is not None:
-            for at, word, is_undefined in connection.execute(
-                _READ_WORDS, (self._last, self._model.id)
-            ):
+            if self._model is None:
+                return
+        known = max(self._last, self._model.before)
+        (last,) = connection.execute(_LAST, (known, self._model.last)).fetchone()
+        if last != known:
+            for at, word, is_undefined in connection.execute(_READ_WORDS, (known, last)):
                 self._numbers[word] = -at if is_undefined else at
         self._last = last
 
@@ -309,7 +309,8 @@ class ModelAnswers:
 
     def _make_error(self, number: int, what: str) -> DamagedStoreError:
         """Return the error for an answer that is not as it was written."""
-        return make_damage_error(self._file.path, f"model {self._key!r}, answer {number}: {what}")
+        place = number - (0 if self._model is None else self._model.before)
+        return make_damage_error(self._file.path, f"model {self._key!r}, answer {place}: {what}")
 
 
 def _seal(model: ModelRow, time: int) -> int:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, FunctionModel, Guided, Temperature, TopK
+from pdfalearn import PDFA, FunctionModel, Guided, Quantization, Temperature, TopK, learn
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.languages import DFA
+from pdfalearn.oracles import PACOracle
+from pdfalearn.rows import Rows
+from pdfalearn.samplers import UniformWords
 from tests.models.constrained.inside import (
     RecordingModel,
     Wrapping,
@@ -177,3 +182,34 @@ def test_forced_rows_over_a_large_alphabet_are_listed() -> None:
     assert rows.undefined is not None
     assert rows.undefined.tolist() == [False, False, True]
     assert np.allclose(rows.to_dense()[1, :51], 1 / 51)
+
+
+@pytest.mark.parametrize("kind", [float, int])
+def test_the_mass_outside_of_undefined_words_is_unknown(kind: type) -> None:
+    rows = Rows.dense(np.array([[0.5, 0.5]]), outside=np.array([1], dtype=kind))
+    for part in (rows, rows.to_sparse()):
+        spread = part.spread(np.array([1]), 2)
+        assert np.array_equal(spread.outside, [np.nan, 1], equal_nan=True)  # type: ignore[arg-type]
+
+
+def test_undefined_words_do_not_count_in_the_mass_outside(tmp_path: Path) -> None:
+    leaking = FunctionModel(
+        lambda words: Rows.dense(np.full((len(words), 4), 0.25), outside=np.full(len(words), 0.5)),
+        "abc",
+    )
+    for is_stored in (False, True):
+        result = learn(
+            Guided(leaking, DEAD_END),
+            equivalence=Quantization(10),
+            oracle=PACOracle(epsilon=0.1, delta=0.1, sampler=UniformWords(6), seed=1),
+            store=tmp_path / "answers.db",
+            model_id="leaking",
+        )
+        assert result.statistics.stored_words > 0 if is_stored else result.statistics.words > 0
+        known = result.statistics.distributions + result.statistics.stored_words
+        assert result.certificate.details["outside"] == {
+            "mean": 0.5,
+            "largest": 0.5,
+            "distributions": known,
+            "unknown": 0,
+        }

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.distilling.black_boxes import BlackBox, random_target
 from pdfalearn import Exact
-from pdfalearn.distilling.choosing import STRENGTHS, Choice, Chooser, refit_rows
+from pdfalearn.distilling.candidates import STRENGTHS, Choice, Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence
