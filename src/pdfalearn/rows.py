@@ -339,18 +339,15 @@ class Rows:
 
 
 def _join_arrays(parts: Sequence[Rows], name: str) -> NDArray[Any] | None:
-    """Join what stands beside rows; where a part has none, it is 0, unknown, or the rest."""
+    """Join what stands beside rows; where a part has nothing, it is 0, or the rest as ceiling."""
     given = [getattr(part, name) for part in parts]
     shown = next((array for array in given if array is not None), None)
     if shown is None:
         return None
     for place, part in enumerate(parts):
         if given[place] is None:
-            if name == "outside":
-                given[place] = np.full(len(part), np.nan)
-            else:
-                zeros = np.zeros((len(part), *shown.shape[1:]), shown.dtype)
-                given[place] = part.rests if name == "ceiling" else zeros
+            zeros = np.zeros((len(part), *shown.shape[1:]), shown.dtype)
+            given[place] = part.rests if name == "ceiling" else zeros
     return np.concatenate(given)
 
 

@@ -44,6 +44,8 @@ from pdfalearn.typing import Floats, Integers
 _STRUCTURE, _CHOOSING = 2**18, 2**22
 # Where a teacher says what follows, half as many prefixes are enough.
 _TAUGHT_STRUCTURE = 2**17
+# With fewer words there is no teacher: it would learn chance, too.
+_FOR_TEACHER = 1_000
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
@@ -193,6 +195,8 @@ class WordsRun:
 
     def _learn_from_teacher(self, structure: Recorded) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
+        if len(self._training.words) < _FOR_TEACHER:
+            return
         teacher = train_teacher(structure.tree, self._seed)
         taught = self._held_out.teacher_losses(teacher)
         best = min(self._found.values(), key=_sum_up)
