@@ -208,7 +208,7 @@ def test_progress_tells_of_each_automaton() -> None:
         (["", "", "", ""], {}, "give an alphabet"),
         ([], {}, "needs a word"),
         ("sessions.txt", {}, "Corpus"),
-        ([1, 2, 3, 4], {}, "word 1 of a corpus is not a sequence"),
+        ([1, 2, 3, 4], {}, "word 1 of a corpus is 1, not a sequence"),
     ],
 )
 def test_wrong_arguments_are_named(words: object, settings: dict[str, object], text: str) -> None:
@@ -233,3 +233,27 @@ def test_unusual_words_have_automata(words: list[tuple[str, ...]]) -> None:
         assert point.pdfa.probabilities.sum(axis=1) == pytest.approx(1)
         assert np.isfinite(point.divergence)
     assert isinstance(frontier.best.alphabet, Alphabet)
+
+
+def test_many_symbols_are_not_predicted_worse_than_by_chance() -> None:
+    random = np.random.default_rng(1)
+    words = [tuple(f"s{code}" for code in random.integers(2000, size=6)) for _ in range(100)]
+    frontier = distill(words, sizes=[1, 2])
+    assert frontier.points[0].divergence < log(len(frontier.best.alphabet) + 1)
+    assert frontier.certificate.details["unseen"] == 0.9
+
+
+def test_an_interrupt_after_large_automata_finds_small_ones_too() -> None:
+    def stop(progress: DistillingProgress) -> None:
+        if progress.states is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(DistillingInterrupted) as caught:
+        distill(figure_3().sample(2000, seed=5).words, seed=1, progress=stop)
+    assert caught.value.frontier is not None
+    assert caught.value.frontier.points[0].states <= 4
+
+
+def test_the_knee_needs_no_larger_sizes() -> None:
+    words = reber().sample(1000, seed=1).words
+    assert distill(words, sizes=range(1, 8)).knee == 6

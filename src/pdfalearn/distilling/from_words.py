@@ -13,9 +13,11 @@ from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
 from pdfalearn.distilling.recorded import (
+    TAUGHT_AT_LEAST,
     Candidate,
     HeldOutWords,
     Recorded,
+    choose_unseen,
     estimate_rows,
     leave_one_out,
     propose_counted,
@@ -113,7 +115,7 @@ class WordsRun:
         interrupts: Interrupts,
     ) -> None:
         self._name, self._alphabet = corpus.name, corpus.alphabet
-        self._seed, self._share, self._unseen = seed, held_out, unseen
+        self._seed, self._share = seed, held_out
         self._settings, self._progress, self._interrupts = settings, progress, interrupts
         self._all = every = corpus.encode_with_cuts()
         count, self._width = len(every.words), len(self._alphabet)
@@ -132,6 +134,7 @@ class WordsRun:
         # The words to choose with; those to search with are the first of them.
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
+        self._unseen = choose_unseen(self._recorded, self._held_out, unseen)
         given = default_sizes(len(self._recorded.tree), self._width)
         words, positions = len(self._training.words), int(self._recorded.positions)
         most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
@@ -152,9 +155,10 @@ class WordsRun:
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt."""
         self._progress = None  # it may have raised the interrupt, and would do so again
-        if not self._found:
+        missing = [size for size in _QUICK if size not in self._found]
+        if missing:  # large ones are found first
             structure = self._take_structure(_QUICK_STRUCTURE)
-            for candidate in propose_counted(structure, _QUICK, self._settings):
+            for candidate in propose_counted(structure, missing, self._settings):
                 self._consider(candidate)
         return self._make_frontier(is_interrupted=True)
 
@@ -195,7 +199,7 @@ class WordsRun:
 
     def _learn_from_teacher(self, structure: Recorded) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
-        if len(self._training.words) < _FOR_TEACHER:
+        if len(self._training.words) < _FOR_TEACHER or max(self._sizes) < TAUGHT_AT_LEAST:
             return
         teacher = train_teacher(structure.tree, self._seed)
         taught = self._held_out.teacher_losses(teacher)

@@ -21,11 +21,13 @@ from pdfalearn.typing import Floats
 _NARROW = 64
 # How many words the prior of a row may be worth, where that is the row of a state or context that
 # the state came from.
-_COUNTED = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_COUNTED = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3)
 # The same where the prior is what a teacher says.
 _TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
 # Smaller automata are not searched for in a teacher's answers: counts are enough for them.
-_TAUGHT_AT_LEAST = 12
+TAUGHT_AT_LEAST = 12
+# The shares for what was never seen, if a larger one than that given suits held-out words better.
+_SHARES = (0.1, 0.3, 0.9)
 
 
 class Candidate(NamedTuple):
@@ -101,7 +103,7 @@ def propose_taught(
     Words say little about what follows each prefix, and a teacher says all of it: so the search
     need not tell chance from what is there.
     """
-    wanted = [size for size in sizes if size >= _TAUGHT_AT_LEAST]
+    wanted = [size for size in sizes if size >= TAUGHT_AT_LEAST]
     if wanted:
         for size, fit in search(
             recorded.make_evidence(rows), wanted, cycles=False, settings=settings
@@ -124,6 +126,22 @@ def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float
     """Return rows drawn to their priors, as if these were worth some words."""
     rows = counts + strength * mix_priors(counts, priors, unseen)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> float:
+    """Return the share for what was never seen that suits one state best; at least that given.
+
+    Where there are many symbols, much of what comes was never seen before.
+    """
+    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
+    counts = recorded.count_rows(transitions)
+    row = counts / counts.sum()
+
+    def lose(share: float) -> float:
+        tables = [estimate_rows(counts, row, strength, share) for strength in _COUNTED]
+        return min(float(held_out.losses(transitions, rows)[0].sum()) for rows in tables)
+
+    return min((least, *(share for share in _SHARES if share > least > 0)), key=lose)
 
 
 def leave_one_out(counts: Floats, priors: Floats, strength: float, unseen: float) -> float:

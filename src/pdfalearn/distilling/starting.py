@@ -91,8 +91,9 @@ def distill(
     held_out : float
         The share of recorded words that is held out, above 0 and below 1.
     unseen : float
-        Rows of recorded words are drawn to other rows, and these have this share of everything, so
-        that what was never seen in its place is unlikely, and not impossible. With 0 it is.
+        Rows of recorded words are drawn to other rows, and these have at least this share of
+        everything, so that what was never seen in its place is unlikely, and not impossible. With
+        0 it is. A larger share is taken where held-out words prefer it, as with many symbols.
     settings : SearchSettings
         What the search for automata trades for time.
 

@@ -190,7 +190,9 @@ class Frontier(ArrayValue, NotebookValue):
             means = losses.sum(axis=1) / self.kept_lengths.sum()
             error = standard_error(losses[means.argmin()], self.kept_lengths)
             excess = dict(zip(self.points, means - means.min() + error, strict=True))
-            sizes = [size for size in self.sizes if size >= self.points[0].states]
+            # Larger automata are not better, so the curve goes on flat.
+            last = self.points[-1].states
+            sizes = sorted({*(point.states for point in self), last + 1, 2 * last})
             found = knee(sizes, [float(excess[self.point(size)]) for size in sizes])
             return None if found is None else self.point(found).states
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
