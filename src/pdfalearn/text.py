@@ -15,6 +15,7 @@ LABELS = {
     "audited_words": "words asked again (audit)",
     "largest_difference": "largest difference in the audit",
     "words_drawn": "words drawn",
+    "word_count": "words",
     "held_out_words": "of these held out",
     "distributions": "distributions read",
     "symbols": "symbols asked",

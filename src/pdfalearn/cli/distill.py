@@ -36,7 +36,14 @@ _FOR_WORDS = ("held_out", "unseen")
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
-    *("words_drawn", "held_out_words", "symbols_asked", "stored_words", "audited_words"),
+    *(
+        "words_drawn",
+        "word_count",
+        "held_out_words",
+        "symbols_asked",
+        "stored_words",
+        "audited_words",
+    ),
     *("largest_difference", "cost"),
 )
 
@@ -78,8 +85,8 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     (of words, the cross-entropy), with its 95% interval from … to, the share of positions where it
     is infinite, as the automaton forbids what is there, the L1 distance, the word error rate, and
     the perplexity. The best is the smallest automaton that is not worse than any other by more than
-    a standard error. The knee is the size where the curve bends most: if there is one, the source
-    may be an automaton of that many states.
+    a standard error; of words, the largest that these support. The knee is the size where the curve
+    bends most: if there is one, the source may be an automaton of that many states.
 
     All other commands take a frontier's file for its best automaton. Ctrl-C stops and saves what
     has been found if -o is given.
@@ -171,8 +178,11 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
         knee = f"{size}: there the curve of {curve} bends most"
     perplexity = frontier.model_perplexity
     own = {} if perplexity is None else {"perplexity of the model": format_value(perplexity)}
+    why = "the smallest that is not worse than any by more than a standard error"
+    if frontier.is_of_words:
+        why = "the largest that these words support"
     texts = {
-        "best": f"{best}: the smallest that is not worse than any by more than a standard error",
+        "best": f"{best}: {why}",
         "knee": knee,
         **own,
         **{LABELS[name.removesuffix("_asked")]: details[name] for name in figures},

@@ -36,7 +36,6 @@ from pdfalearn.results import (
     Point,
     comparable,
     is_worse,
-    not_worse,
 )
 from pdfalearn.typing import Floats, Integers
 
@@ -47,8 +46,9 @@ _STRUCTURE, _CHOOSING = 2**18, 2**22
 _TAUGHT_STRUCTURE = 2**17
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
-# Larger automata are not searched for unless they are asked for.
-_LARGEST = 2_000
+# Larger automata are not searched for unless they are asked for, nor those above the first number
+# with both fewer words and fewer positions for each state than these.
+_AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 # At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
@@ -131,7 +131,9 @@ class WordsRun:
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
         given = default_sizes(len(self._recorded.tree), self._width)
-        self._sizes = sizes or [size for size in given if size <= _LARGEST]
+        words, positions = len(self._training.words), int(self._recorded.positions)
+        most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
+        self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "words"
 
@@ -226,16 +228,15 @@ class WordsRun:
         return replace(frontier, certificate=certificate)
 
     def _choose_points(self) -> list[MeasuredCandidate]:
-        """Return the best automaton of each number of states, without those that are worse."""
-        by_states: dict[int, MeasuredCandidate] = {}
-        for each in self._found.values():
-            states = len(each.candidate.transitions)
-            if states not in by_states or _sum_up(each) < _sum_up(by_states[states]):
-                by_states[states] = each
-        found = [by_states[states] for states in sorted(by_states)]
-        losses = np.array([comparable(each.losses, each.infinite) for each in found])
-        kept = not_worse(losses, self._held_out.lengths)
-        return [each for each, is_kept in zip(found, kept, strict=True) if is_kept]
+        """Return automata of growing size, each better on held-out words than all smaller ones."""
+        found = sorted(
+            self._found.values(), key=lambda each: (len(each.candidate.transitions), _sum_up(each))
+        )
+        chosen = found[:1]
+        for each in found[1:]:
+            if _sum_up(each) < _sum_up(chosen[-1]):
+                chosen.append(each)
+        return chosen
 
     def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
         """Return an automaton fitted to all words, and its share for what was never seen."""

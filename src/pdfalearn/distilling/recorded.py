@@ -21,7 +21,7 @@ from pdfalearn.typing import Floats
 _NARROW = 64
 # How many words the prior of a row may be worth, where that is the row of a state or context that
 # the state came from.
-_COUNTED = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_COUNTED = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # The same where the prior is what a teacher says.
 _TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
 # Smaller automata are not searched for in a teacher's answers: counts are enough for them.

@@ -150,16 +150,20 @@ class Search:
             yield size, fit
         if merged is None:
             return
-        # The two meet where merged prefixes have enough states: the better one goes on alone.
+        # The two meet where merged prefixes have enough states: the better one goes on alone, but
+        # for small sizes, which cost little.
         first, *others = [size for size in sizes if size <= enough] or [enough]
         (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
-        best = min(fit, merged, key=lambda each: each.loss)
+        best, other = sorted((fit, merged), key=lambda each: each.loss)
         yield first, best
-        yield from self._go_down(best, others)
-        if best is merged:
-            for size, larger in self._grow(merged, sorted(losses)):
-                if larger.loss < losses[size]:
-                    yield size, larger
+        for size, found in self._go_down(best, others):
+            losses[size] = found.loss
+            yield size, found
+        again = self._go_down(other, [size for size in others if size <= _EACH])
+        grown = self._grow(merged, sorted(losses)) if best is merged else ()
+        for size, found in (*again, *grown):
+            if found.loss < losses[size]:
+                yield size, found
 
     def _polish(self, machine: Machine) -> Fit:
         polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)

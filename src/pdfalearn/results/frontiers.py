@@ -189,8 +189,10 @@ class Frontier(ArrayValue, NotebookValue):
             losses = comparable(self.kept_losses, self.kept_infinite)
             means = losses.sum(axis=1) / self.kept_lengths.sum()
             error = standard_error(losses[means.argmin()], self.kept_lengths)
-            excess = means - means.min() + error
-            return knee([point.states for point in self], excess.tolist())
+            excess = dict(zip(self.points, means - means.min() + error, strict=True))
+            sizes = [size for size in self.sizes if size >= self.points[0].states]
+            found = knee(sizes, [float(excess[self.point(size)]) for size in sizes])
+            return None if found is None else self.point(found).states
         smallest, answers = self.points[0].states, self.certificate.details.get("answers", 0)
         # Sizes beyond what the answers support would show a knee of memorised words.
         largest = max(EVERY, int(str(answers)) // _ANSWERS_A_STATE)
