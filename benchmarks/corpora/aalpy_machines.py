@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _INPUT = 0
+# AALpy goes down trees of prefixes by recursion.
+_DEEP = 100_000
+
+
+@contextmanager
+def allow_recursion() -> Iterator[None]:
+    """Let AALpy go deep, without its warnings; afterwards the limit is what it was before."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEEP)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def traces_of(words: Iterable[Sequence[int]], symbols: int) -> list[list[tuple[int, int]]]:

@@ -5,14 +5,12 @@ Rows of all are smoothed in the same way, by `smooth_rows`, with a weight that i
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.corpora.aalpy_machines import alergia_of_aalpy, read_machine
+from benchmarks.corpora.aalpy_machines import alergia_of_aalpy, allow_recursion, read_machine
 from pdfalearn import PDFA
 from pdfalearn.passive import alergia, likelihood_ratio, mdi, smooth_rows
 from pdfalearn.words import Words
@@ -21,8 +19,6 @@ Listed = list[tuple[int, ...]]
 # The weights of `smooth_rows` that are tried.
 WEIGHTS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 HELD_OUT = 0.1
-# What AALpy needs to walk down long words.
-_DEEP = 100_000
 
 
 class Rival(NamedTuple):
@@ -46,9 +42,8 @@ def _learn_by_ratio(words: Listed, width: int, alpha: float) -> PDFA:
 
 
 def _learn_by_aalpy(words: Listed, width: int, epsilon: float) -> PDFA:
-    sys.setrecursionlimit(_DEEP)
-    warnings.simplefilter("ignore")
-    transitions, rows = read_machine(alergia_of_aalpy(words, width, epsilon), width)
+    with allow_recursion():
+        transitions, rows = read_machine(alergia_of_aalpy(words, width, epsilon), width)
     return PDFA(alphabet=range(width), transitions=transitions, probabilities=rows)
 
 

@@ -104,7 +104,8 @@ def keep_weights(path: Path, module: Module, train: Callable[[Module], None]) ->
         part = path.with_suffix(f".{os.getpid()}")
         torch.save(module.state_dict(), part)
         part.replace(path)
-    return module.double().eval()
+    made: Module = module.double().eval()
+    return made
 
 
 def _layers(alphabet: Alphabet, kind: str, hidden: int, seed: int) -> nn.ModuleList:

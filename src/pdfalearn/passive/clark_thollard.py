@@ -106,7 +106,8 @@ def clark_thollard(
         least = check_integer(minimum, "minimum", 1)
     merging = _build_graph(tree, mu, least)
     gamma = epsilon / (4 * (length + 1) * (len(symbols) + 1))
-    columns = np.bincount(tree.symbols[1:] + 1, tree.passes[1:], len(symbols) + 1)
+    columns = np.zeros(len(symbols) + 1)
+    np.add.at(columns, tree.symbols[1:] + 1, tree.passes[1:])
     columns[0] = tree.ends.sum()
     return _add_ground(merging, symbols, columns, gamma)
 
@@ -155,7 +156,7 @@ def _count_suffixes(merging: Merging, node: int, numbers: IntMap) -> _Suffixes:
     return _Suffixes(codes[order], ends[order] / merging.passes[node])
 
 
-def _add_ground(merging: Merging, alphabet: Alphabet, columns: Integers, gamma: float) -> PDFA:
+def _add_ground(merging: Merging, alphabet: Alphabet, columns: Floats, gamma: float) -> PDFA:
     """Make an automaton of the red nodes, and of one state for all that is below blue ones."""
     reds = np.array(merging.reds)
     numbers = np.full(len(merging.table), len(reds), dtype=np.int32)
