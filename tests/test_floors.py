@@ -19,11 +19,16 @@ FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.p
 def imported(path: Path) -> Iterator[tuple[list[str], bool]]:
     """Yield the modules of this package that a file imports, as lists of names.
 
-    With each comes whether only a function imports it, when it is called.
+    With each comes whether only a function imports it, when it is called, or a type checker.
     """
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    inside = {id(node) for function in functions for node in ast.walk(function)}
+    later = [
+        node
+        for node in nodes
+        if isinstance(node, ast.FunctionDef)
+        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    inside = {id(node) for block in later for node in ast.walk(block)}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             assert not node.level, "relative imports hide where they lead"

@@ -43,7 +43,7 @@ ELSEWHERE = {
     "save_pretrained",
 }
 """Names of Python, of other programs, of the environment, and in files and scripts."""
-OPTIONS_OF_OTHERS = {"--arc_type", "--block-size"}
+OPTIONS_OF_OTHERS = {"--arc_type", "--block-size", "--results"}
 
 
 def names_on(text: str) -> set[str]:

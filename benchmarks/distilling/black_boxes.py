@@ -64,7 +64,7 @@ class NoisyAnswers(LanguageModel):
     >>> from pdfalearn.datasets import figure_3
     >>> model = NoisyAnswers(figure_3(), 100, seed=1)
     >>> first, second = (model.answer(Batch.of([()])).to_dense() for _ in range(2))
-    >>> bool((first == second).any())
+    >>> bool((first == second).all())
     False
     """
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.distilling import __main__ as distilling
-from benchmarks.distilling import networks, rivals, timing
+from benchmarks.distilling import distilled, networks, rivals, timing
 from benchmarks.distilling.alergia import merged
 from benchmarks.distilling.answers import Answers, asked
 from benchmarks.distilling.black_boxes import BlackBox, NoisyAutomaton, random_target, with_noise
@@ -225,7 +225,7 @@ def test_a_table_is_printed(
 ) -> None:
     monkeypatch.setenv("PDFALEARN_CACHE", str(tmp_path))
     monkeypatch.setitem(networks.NETWORKS, "small", lambda: BlackBox(TARGET))
-    monkeypatch.setattr(distilling, "FRESH", 500)
+    monkeypatch.setattr(distilled, "FRESH", 500)
     monkeypatch.setattr(rivals, "KAPPAS", (3, 10))
     words = ["small", "--symbols", "300", "--rivals", "k-grams,learn"]
     distilling.main(words)

@@ -53,7 +53,7 @@ BAD = {
     ("(0,3,0)", "(0,3,9)"): "line 12: state 9 is unknown",
     ("\t(1) 1.0", "\t(1) 0.5"): "line 2: words begin in state 1 with probability 0.5, not 1",
     ("\t(1) 1.0", ""): "words begin in no state",
-    ("\t(1,3,2) 1.0", "\t(1,3,2) 0.5"): "line 13: state 1, symbol 3: T: has 0.5, not 1",
+    ("\t(1,3,2) 1.0", "\t(1,3,2) 0.5"): "line 9: state 1: its weights sum to 0.5, not to 1",
     ("\t(1,3,2) 1.0\n", ""): "line 9: state 1, symbol 3 has a probability, but no successor in T:",
     ("0.8", "0.7"): "line 4: state 0: its weights sum to 0.925, not to 1",
     ("(2) 1.0", "(2) 0.9"): "line 5: state 2: its weights sum to 0.9, not to 1",
