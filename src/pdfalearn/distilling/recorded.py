@@ -28,6 +28,8 @@ _TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
 TAUGHT_AT_LEAST = 12
 # The shares for what was never seen, if a larger one than that given suits held-out words better.
 _SHARES = (0.1, 0.3, 0.9)
+# It has to lower the loss of one state to this share of it.
+_WORTH_IT = 0.99
 
 
 class Candidate(NamedTuple):
@@ -129,7 +131,7 @@ def estimate_rows(counts: Floats, priors: Floats, strength: float, unseen: float
 
 
 def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> float:
-    """Return the share for what was never seen that suits one state best; at least that given.
+    """Return the share for what was never seen: that given, or more if one state loses much less.
 
     Where there are many symbols, much of what comes was never seen before.
     """
@@ -141,7 +143,11 @@ def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> f
         tables = [estimate_rows(counts, row, strength, share) for strength in _COUNTED]
         return min(float(held_out.losses(transitions, rows)[0].sum()) for rows in tables)
 
-    return min((least, *(share for share in _SHARES if share > least > 0)), key=lose)
+    chosen, lost = least, lose(least)
+    for share in (share for share in _SHARES if share > least > 0):
+        if (less := lose(share)) < _WORTH_IT * lost:
+            chosen, lost = share, less
+    return chosen
 
 
 def leave_one_out(counts: Floats, priors: Floats, strength: float, unseen: float) -> float:

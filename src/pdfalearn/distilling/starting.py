@@ -93,7 +93,7 @@ def distill(
     unseen : float
         Rows of recorded words are drawn to other rows, and these have at least this share of
         everything, so that what was never seen in its place is unlikely, and not impossible. With
-        0 it is. A larger share is taken where held-out words prefer it, as with many symbols.
+        0 it is. A larger share is taken where held-out words lose much less, as with many symbols.
     settings : SearchSettings
         What the search for automata trades for time.
 
