@@ -210,20 +210,21 @@ def ask_batch(
     """
     opened = open_model(model)
     interrupts = interrupts or Interrupts()
-    interrupts.is_calling = True
     size = max(1, most_bytes // (8 * (len(model.alphabet) + 1)))
     places = np.split(np.arange(batch.count), range(size, batch.count, size))
     try:
+        # Within the block, so that an interrupt at any moment of it closes the model.
+        interrupts.is_calling = True
         if len(places) == 1:
             rows = opened.answer(batch)
         else:
             rows = Rows.join([opened.answer(batch.select(part)) for part in places])
+        interrupts.is_calling = False
     except BaseException as error:
         interrupts.is_calling = False
         if (note := close_quietly(opened)) is not None:
             error.add_note(note)
         raise
-    interrupts.is_calling = False
     close_quietly(opened)
     return rows
 
