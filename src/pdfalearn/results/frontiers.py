@@ -100,7 +100,8 @@ class Frontier(ArrayValue, NotebookValue):
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
     """The sizes that were searched for. Automata that are better than smaller ones neither on the
-    words they were made from nor on the held-out ones, or clearly worse on these, are left out."""
+    words they were made from nor on the held-out ones, or clearly worse on these, are left out; of
+    recorded words all that are not better on the held-out ones."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float | None
