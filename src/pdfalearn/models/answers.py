@@ -16,7 +16,6 @@ from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
 from pdfalearn.models.spelling import Spelling, Texts
 from pdfalearn.models.transformer import TransformerModel
 from pdfalearn.rows import Rows
-from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -55,8 +54,10 @@ class Answers(TransformerModel):
 
     Attributes
     ----------
+    ends : tuple of int
+        The tokens that end an answer.
     token_bytes : tuple of bytes or None
-        The bytes of every symbol; None for control tokens, which are neither text nor an end.
+        The bytes of every symbol; None for ends and control tokens, which are not text.
     first_words : dict of str to tuple of int
         For every prompt what stands behind that which all of them begin with.
 
@@ -67,10 +68,11 @@ class Answers(TransformerModel):
     >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     >>> config = LlamaConfig(vocab_size=330, num_attention_heads=2, **sizes)
     >>> llm = Answers(LlamaForCausalLM(config).eval(), byte_tokenizer(), prompt="heads or")
-    >>> len(llm.alphabet), llm.token_bytes[llm.alphabet.index(65)]
-    (329, b'b')
+    >>> len(llm.alphabet), llm.ends, llm.token_bytes[66]
+    (330, (2,), b'b')
     """
 
+    ends: tuple[int, ...]
     first_words: dict[str, tuple[int, ...]]
     token_bytes: tuple[bytes | None, ...]
 
@@ -99,6 +101,9 @@ class Answers(TransformerModel):
         super().__init__(model, tokenizer, (), chat=chat, ends=ends, **options)
         self.full_support = top_k is None and top_p is None
 
+    def __repr__(self) -> str:
+        return f"Answers({type(self._model.module).__name__}, {len(self.first_words)} prompts)"
+
     def _spell(
         self,
         tokens: Tokens,
@@ -107,15 +112,17 @@ class Answers(TransformerModel):
         terminal: Symbol,
         outside: Symbol | None,
     ) -> Spelling:
-        # Every token but those that end a text is a symbol.
-        self._ends = tuple(token for token in tokens.ends(ends) if isinstance(token, int))
+        self.ends = tuple(token for token in tokens.ends(ends) if isinstance(token, int))
         count = self._model.vocabulary
-        if not set(self._ends) <= set(range(count)):
-            raise InputError(f"the ends {self._ends} are not tokens of the model, which has {count:,}")
+        if not self.ends or not set(self.ends) <= set(range(count)):
+            raise InputError(f"the ends {self.ends} are not tokens of the model, which has {count:,}")
         spelt = token_bytes(tokens.needed("asking about texts"), count)
-        others = [token for token in range(count) if token not in self._ends]
-        self.token_bytes = tuple(spelt[token] for token in others)
-        return Spelling({token: (token,) for token in others}, self._ends, terminal=terminal)
+        self.token_bytes = tuple(
+            None if token in self.ends else text for token, text in enumerate(spelt)
+        )
+        # Every token is a symbol, as a prompt may hold those that end an answer. A number beyond
+        # all tokens stands for their end.
+        return Spelling({token: (token,) for token in range(count)}, [count], terminal=terminal)
 
     def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
@@ -126,20 +133,12 @@ class Answers(TransformerModel):
                 "text before each"
             )
         self.first_words = {name: path[len(shared) :] for name, path in encoded.items()}
-        for name, word in self.first_words.items():
-            if ended := set(word).intersection(self._ends):
-                shared = shared if len(encoded) == 1 else shared[:1]
-                raise InputError(
-                    f"the prompt {shorten(name, 60)!r} has the token {min(ended)}, which ends an "
-                    "answer, behind what it shares with others; ask one prompt at a time, or give "
-                    "other ends"
-                )
         return shared
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of all that decides the answers, how the model is served included."""
-        served = (self._temperature, self._top_k, self._top_p)
+        served = (self.ends, self._temperature, self._top_k, self._top_p)
         return f"{super().fingerprint} {served}"
 
     def open(self) -> OpenedTransformer:
@@ -171,8 +170,7 @@ class _OpenedAnswers(OpenedTransformer):
         super().__init__(answers._setup, answers._way)
         self._answers = answers
         device = answers._model.module.device
-        self._ends = torch.tensor(answers._ends, device=device)
-        self._others = torch.tensor(answers.alphabet.symbols, device=device)
+        self._ends = torch.tensor(answers.ends, device=device)
 
     def _make_rows(self, logits: Tensor, count: int) -> Rows:
         import torch
@@ -181,7 +179,8 @@ class _OpenedAnswers(OpenedTransformer):
         for few in logits.split(max(1, _LOGITS_AT_ONCE // logits.shape[1])):
             mass = self._answers.distribution(few)
             end = mass.index_select(1, self._ends).sum(dim=1, keepdim=True)
-            parts.append(torch.cat([end, mass.index_select(1, self._others)], dim=1))
+            mass.index_fill_(1, self._ends, 0.0)
+            parts.append(torch.cat([end, mass], dim=1))
         return Rows.dense(torch.cat(parts).cpu().numpy())
 
 
