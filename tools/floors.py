@@ -60,9 +60,9 @@ FLOORS = [
         "and wrappers",
     ),
     Floor(
-        ("stores", "testing", "viewing"),
-        "answers that outlive the process; the conformance kit for models; pages, pictures and "
-        "notebook output",
+        ("exploring", "stores", "testing", "viewing"),
+        "certain bounds on what live models answer; answers that outlive the process; the "
+        "conformance kit for models; pages, pictures and notebook output",
     ),
     Floor(
         ("observations", "passive"),

@@ -1,0 +1,14 @@
+"""Questions to live models: certain bounds on what they answer, samples, and what changed."""
+
+from typing import TYPE_CHECKING
+
+from pdfalearn.doors import open_door
+
+if TYPE_CHECKING:
+    from pdfalearn.exploring.asking import explore as explore
+    from pdfalearn.exploring.exploration import Exploration as Exploration
+    from pdfalearn.exploring.exploration import ExplorationInterrupted as ExplorationInterrupted
+    from pdfalearn.exploring.exploration import Step as Step
+    from pdfalearn.exploring.likeliest import Likely as Likely
+else:
+    __getattr__, __dir__, __all__ = open_door(__name__, __file__)

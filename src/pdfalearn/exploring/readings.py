@@ -108,6 +108,8 @@ class TokenReading:
         self.dfa = label_texts(languages, by_beginning=by_beginning)
         self.control = len(self.dfa.members)
         self._trie = _ByteTrie(spelling)
+        self._base = np.full(len(spelling) + 1, self.control, dtype=np.int8)
+        self._base[1 + self._trie.order] = 0
         self._maps: dict[int, StateMap] = {}
         self._bytes = 0
 
@@ -123,8 +125,8 @@ class TokenReading:
 
     def _make(self, state: int) -> StateMap:
         trie, dfa = self._trie, self.dfa
-        # Of the tokens in the order of their bytes; label 0 is what most of them come to.
-        settled = np.zeros(len(trie.order), dtype=np.int8)
+        columns = self._base.copy()  # label 0 is what most tokens come to
+        columns[0] = dfa.labels[state]
         live, targets = list[Integers](), list[Integers]()
         nodes, states = np.zeros(1, dtype=np.int64), np.array([state])
         while len(nodes):
@@ -135,15 +137,12 @@ class TokenReading:
             decided = dfa.decided[after]
             for label in range(1, len(dfa.members)):
                 here = children[decided == label]
-                settled[_ranges(trie.begins[here], trie.ends[here] - trie.begins[here])] = label
+                tokens = _ranges(trie.begins[here], trie.ends[here] - trie.begins[here])
+                columns[1 + trie.order[tokens]] = label
             is_open = decided == OPEN
             nodes, states = children[is_open], after[is_open].astype(np.int64)
-        places, goals = np.concatenate(live), np.concatenate(targets)
-        settled[places] = self.control + 1
-        columns = np.full(len(trie.is_text) + 1, self.control, dtype=np.int8)
-        columns[0] = dfa.labels[state]
-        columns[1 + trie.order] = settled
-        symbols = trie.order[places]
+        symbols, goals = trie.order[np.concatenate(live)], np.concatenate(targets)
+        columns[1 + symbols] = self.control + 1
         order = np.argsort(symbols)
         return StateMap(columns, symbols[order].astype(np.int32), goals[order].astype(np.int32))
 
@@ -165,7 +164,6 @@ class _ByteTrie:
     """The bytes of all tokens as a tree, whose nodes are ranges of the sorted tokens."""
 
     def __init__(self, spelling: Sequence[bytes | None]) -> None:
-        self.is_text = np.array([text is not None for text in spelling])
         texts = [(text, symbol) for symbol, text in enumerate(spelling) if text is not None]
         texts.sort()
         self.order = np.array([symbol for _, symbol in texts], dtype=np.int64)
