@@ -68,8 +68,9 @@ def explore(
     match : {"whole", "begins", "contains"}
         Whether the whole answer is to be in a language, to begin with a word of it, or to contain
         one. That an answer begins so is settled as soon as it does, whatever comes after. A whole
-        one has ended; those that never end are in no language. To contain something is for regular
-        expressions, or words of symbols with `Contains`.
+        one has ended, and one that never ends is in no language; but texts of an LLM count as soon
+        as they match whatever follows, as in ``no([^a-z].*)?``. To contain something is for regular
+        expressions.
     within : int, optional
         Only so many symbols, or tokens, are looked at: what they leave undecided is no match.
     prompts : mapping of str to word, optional
@@ -144,8 +145,9 @@ class LiveRun:
         self.match, reading = match, _read(models[0], given, match)
         words = _words_of_prompts(models[0], prompts)
         self.prompts = tuple(words)
-        within = None if within is None else check_integer(within, "within", 0)
-        self.frontier = Frontier((), reading, list(words.values()), within, len(models))
+        # A word may still end after its last symbol that is looked at, but not begin otherwise.
+        deepest = None if within is None else check_integer(within, "within", 1) - (match != "whole")
+        self.frontier = Frontier((), reading, list(words.values()), deepest, len(models))
         is_free = all(model.cost.is_free for model in models)
         usual = _FREE_BATCH if is_free else _BATCH
         self.batch = usual if batch is None else check_integer(batch, "batch", 1)
@@ -180,8 +182,7 @@ class LiveRun:
         """Return low and high for every prompt and event, of the first model."""
         frontier, labels = self.frontier, self._events.shape[1]
         low = frontier.settled[:, 0, :labels] @ self._events.T
-        opened = frontier.open_masses[:, 0] @ self._open_to
-        return low, low + opened + frontier.untold[:, :1]
+        return low, low + frontier.open_masses[:, 0] @ self._open_to
 
     def go_on(
         self,

@@ -50,7 +50,7 @@ class Exploration(Frozen):
     >>> round(asked.low, 3), round(asked["even"].high, 3), asked.stopped
     (0.833, 0.334, 'gap')
     >>> print(asked.given("short", "even"))
-    [0.748129, 0.750187] for the model as it computes
+    [0.748538, 0.750733] for the model as it computes
     """
 
     names: tuple[str, ...]
@@ -80,7 +80,7 @@ class Exploration(Frozen):
         places = np.array(rows)
         settled = frontier.settled[places, 0].mean(axis=0)
         opened = frontier.open_masses[places, 0].mean(axis=0)
-        untold = float(frontier.untold[places, 0].mean())
+        untold = float(frontier.untold[places, 0].sum()) / len(places)
         items = frontier.items
         tails = items.symbols == TAIL
         if len(places) < len(frontier.settled):
@@ -92,7 +92,7 @@ class Exploration(Frozen):
             calls=frontier.calls,
             stopped=stopped,
             open={
-                "undecided": max(0.0, float(opened.sum()) - unlikely),
+                "undecided": max(0.0, float(opened.sum()) - unlikely - untold),
                 "unlikely": unlikely,
                 "untold": untold,
             },
@@ -116,9 +116,7 @@ class Exploration(Frozen):
         """Return the least and the most that words of some labels have together."""
         dfa = self._run.frontier.reading.dfa
         low = float(self._settled[: len(labels)][labels].sum())
-        high = low + self.open["untold"] + float(self._opened[dfa.reach[:, labels].any(axis=1)].sum())
-        if dfa.is_lasting:  # what can come to nothing else, although it is open to what exactly
-            low += float(self._opened[~dfa.reach[:, ~labels].any(axis=1)].sum())
+        high = low + float(self._opened[dfa.reach[:, labels].any(axis=1)].sum())
         return max(0.0, low - _ROUNDING), min(1.0, high + _ROUNDING)
 
     def __getitem__(self, name: str) -> Bounds:

@@ -38,19 +38,19 @@ class Frontier:
         models: Sequence[LanguageModel],
         reading: Reading,
         prompts: Sequence[Sequence[int]],
-        within: int | None,
+        deepest: int | None,
         count: int = 1,
         most_open: int = _MOST_OPEN,
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
-        self.reading, self.within = reading, within
+        self.reading, self._deepest = reading, deepest
         self._most_open = most_open
         self._count, kinds = count, reading.control + 2
         self.settled = np.zeros((len(prompts), count, kinds))
         """By label; then control tokens, and words that are longer than is looked at."""
-        self.untold = np.zeros((len(prompts), count))
-        """What models did not tell how it is shared among symbols."""
+        self.untold = np.zeros((len(prompts), count, len(reading.dfa.table)))
+        """What models did not tell how it is shared among symbols, by state of the languages."""
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
         self.found, self.other = Found(count), Found(count)
@@ -108,14 +108,14 @@ class Frontier:
 
     @property
     def open_masses(self) -> Floats:
-        """What is open, for each prompt, model and state of the languages."""
+        """What is open or untold, for each prompt, model and state of the languages."""
         items = self.items
         states = len(self.reading.dfa.table)
         keys = items.prompts.astype(np.int64) * states + items.states
         size = len(self.settled) * states
         columns = [np.bincount(keys, masses, size) for masses in items.masses.T]
         shape = (len(columns), len(self.settled), states)
-        return np.array(columns).reshape(shape).transpose(1, 0, 2)
+        return np.array(columns).reshape(shape).transpose(1, 0, 2) + self.untold
 
     def step(self, closed: Flags, batch: int, floor: float) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
@@ -159,8 +159,11 @@ class Frontier:
         for found in (self.found, self.other):
             found.floor = max(found.floor, floor)
 
-    def ask(self, nodes: Integers) -> tuple[list[Floats], Floats]:
-        """Return rows over all columns and their untold mass, for each model; both add up to 1."""
+    def ask(self, nodes: Integers) -> tuple[list[Floats], Floats, Floats]:
+        """Return for each model rows over all columns, their untold mass, and what both add up to.
+
+        That is 1 but for rounding, by which masses are divided.
+        """
         wanted = np.unique(nodes)
         ids, above = [wanted], self.parents[wanted]
         while len(above := np.unique(above[~self._seen[above]])):
@@ -170,7 +173,9 @@ class Frontier:
         lineage = Lineage(self.parents[: self.size], self.symbols[: self.size])
         is_wanted = np.isin(numbers, wanted)
         batch = Batch.of_ids(numbers, is_wanted, lineage)
-        tables, untold = [], []
+        tables, untold, totals = [], [], []
+        where = np.searchsorted(wanted, nodes)
+        in_order = len(where) == len(wanted) and bool((np.diff(where) > 0).all())
         for model in self.models:
             rows = model.answer(batch)
             if rows.undefined is not None and rows.undefined.any():
@@ -184,16 +189,21 @@ class Frontier:
                 table[rows.row_numbers, rows.listing[0]] = rows.values
             else:
                 table = np.asarray(rows.values)
-            total = table.sum(axis=1) + rows.rests
-            where = np.searchsorted(wanted, nodes)
-            tables.append((table / total[:, None])[where])
-            untold.append((rows.rests / total)[where])
+            tables.append(table if in_order else table[where])
+            untold.append(rows.rests[where])
+            totals.append(table.sum(axis=1)[where] + untold[-1])
         self._seen[numbers] = True
         self.calls += len(wanted)
-        return tables, np.array(untold)
+        return tables, np.array(untold), np.array(totals)
 
     def _settle(
-        self, asked: Items, nodes: Integers, tables: list[Floats], untold: Floats, floor: float
+        self,
+        asked: Items,
+        nodes: Integers,
+        tables: list[Floats],
+        untold: Floats,
+        totals: Floats,
+        floor: float,
     ) -> None:
         """Share the mass of nodes among what their rows settle, leave open, or do not tell."""
         count = self._count
@@ -201,49 +211,49 @@ class Frontier:
             here = (asked.states == state).nonzero()[0]
             is_tail = asked.symbols[here] == TAIL
             after = self.reading.map(state)
-            masses = asked.masses[here]
-            shares = np.stack([table[here] for table in tables], axis=1)  # item, model, column
             if is_tail.any():
-                self._open_tails(nodes[here[is_tail]], masses[is_tail], shares[is_tail], after, floor)
-            if is_tail.all():
+                tails = here[is_tail]
+                children = np.stack([table[tails][:, 1 + after.live] for table in tables], axis=1)
+                self._open_tails(nodes[tails], asked.masses[tails], children, after, floor)
+                here = here[~is_tail]
+            if not len(here):
                 continue
-            whole = here[~is_tail]
-            at, masses, shares = nodes[whole], masses[~is_tail], shares[~is_tail]
+            at, masses = nodes[here], asked.masses[here]
             self.node_masses[at] = masses
-            shares *= masses[:, :, None]
+            scales = masses / totals[:, here].T
+            # Item, model, column.
+            shares = np.stack([t[here] * s[:, None] for t, s in zip(tables, scales.T)], axis=1)
             kinds = self.reading.control + 2  # the last is what stays open
-            keys = np.arange(len(whole) * count)[:, None] * kinds + after.settled
-            sums = np.bincount(keys.ravel(), shares.ravel(), len(whole) * count * kinds)
-            sums = sums.reshape(len(whole), count, kinds)
+            is_kind = (after.settled[:, None] == np.arange(kinds)).astype(np.float64)
+            sums = shares @ is_kind
             sums[:, :, -1] = 0.0
             self.node_settled[at] = sums
-            np.add.at(self.settled, asked.prompts[whole], sums)
-            missing = untold[:, whole].T * masses
-            np.add.at(self.untold, asked.prompts[whole], missing)
+            np.add.at(self.settled, asked.prompts[here], sums)
+            missing = untold[:, here].T * scales
+            np.add.at(self.untold[:, :, state], asked.prompts[here], missing)
             self._note_found(at, shares, after.settled)
             # What is left is open; so rounding does not add up.
             if count == 2:
                 each = np.abs(shares[:, 0] - shares[:, 1])[:, after.settled <= self.reading.control]
-                np.add.at(self.differences, asked.prompts[whole], each.sum(axis=1) / 2)
+                np.add.at(self.differences, asked.prompts[here], each.sum(axis=1) / 2)
             left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
             self._open(at, left, shares[:, :, 1 + after.live], after, floor)
 
     def _open_tails(
-        self, nodes: Integers, masses: Floats, shares: Floats, after: StateMap, floor: float
+        self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
     ) -> None:
         """Open what is left of nodes, without what was opened of them before."""
-        live = after.live
-        children = shares[:, :, 1 + live]
         here = slice(1, self.size)
         for place, node in enumerate(nodes.tolist()):
             # Nodes on the way to prompts are those of no prompt.
             was_asked = self.parents[here] == node
             was_asked &= self.node_prompts[here] == self.node_prompts[node]
             known = (self.symbols[here][was_asked], self.items.symbols[self.items.parents == node])
-            children[place][:, np.isin(live, np.concatenate(known))] = 0.0
+            children[place][:, np.isin(after.live, np.concatenate(known))] = 0.0
+        state = int(self.node_states[nodes[0]])
         total = children.sum(axis=2)
         missing = np.where(total > 0, 0.0, masses)
-        np.add.at(self.untold, self.node_prompts[nodes], missing)
+        np.add.at(self.untold[:, :, state], self.node_prompts[nodes], missing)
         children *= np.divide(masses, total, out=np.zeros_like(total), where=total > 0)[:, :, None]
         self._open(nodes, masses - missing, children, after, floor)
 
@@ -253,9 +263,8 @@ class Frontier:
         """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
-        if self.within is not None:
-            deepest = self.within - self.reading.dfa.is_lasting
-            cut = self.depths[nodes] >= deepest
+        if self._deepest is not None:
+            cut = self.depths[nodes] >= self._deepest
             np.add.at(self.settled[:, :, -1], prompts[cut], left[cut])
             self.node_settled[nodes[cut], :, -1] = left[cut]
             nodes, left, children, prompts = (
@@ -289,14 +298,16 @@ class Frontier:
 
     def _note_found(self, nodes: Integers, shares: Floats, settled: Codes) -> None:
         """Keep the likeliest prefixes that settle something."""
-        tops = shares.max(axis=1)
-        is_settled = settled < self.reading.control
-        for found, kind in ((self.found, settled > 0), (self.other, settled == 0)):
-            wanted = (tops > found.floor) & (is_settled & kind)
-            rows, columns = wanted.nonzero()
-            if len(rows):
-                masses = shares.transpose(0, 2, 1)[rows, columns]
-                found.add(nodes[rows], columns - 1, settled[columns], masses)
+        tops = shares.max(axis=1) if self._count > 1 else shares[:, 0]
+        floor = min(self.found.floor, self.other.floor)
+        rows, columns = ((tops > floor) & (settled < self.reading.control)).nonzero()
+        labels = settled[columns]
+        for found, is_kind in ((self.found, labels > 0), (self.other, labels == 0)):
+            here = is_kind & (tops[rows, columns] > found.floor)
+            at, column = rows[here], columns[here]
+            if len(at):
+                masses = shares.transpose(0, 2, 1)[at, column]
+                found.add(nodes[at], column - 1, labels[here], masses)
 
     def _prune(self) -> None:
         """Put the less likely half of what is open back into tails of what it follows."""
@@ -320,7 +331,7 @@ class Frontier:
         """Make sure that for every prompt and model all masses add up to 1."""
         count, items = len(self.settled), self.items
         opened = [np.bincount(items.prompts, masses, count) for masses in items.masses.T]
-        total = self.settled.sum(axis=2) + self.untold + np.array(opened).T
+        total = self.settled.sum(axis=2) + self.untold.sum(axis=2) + np.array(opened).T
         worst = float(np.abs(total - 1).max(initial=0.0))
         if not worst <= _EXACTLY:
             raise AssertionError(f"all masses add up to 1 but for {worst:.3g}")

@@ -51,7 +51,7 @@ def list_likeliest(
     nodes, symbols = found.nodes[places], found.symbols[places]
     if frontier.reading.spelling is None:
         order = np.argsort(-masses, kind="stable")[:count]
-        beyond = frontier.untold[prompt, 0]
+        beyond = float(frontier.untold[prompt, 0].sum())
         mine = frontier.items.prompts == prompt
         beyond += max(frontier.items.masses[mine, 0].max(initial=0.0), found.floor)
         return [
@@ -112,7 +112,7 @@ def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
     mine = (items.prompts == prompt).nonzero()[0]
     masses = items.masses[mine, 0]
     is_fresh = items.symbols[mine] != TAIL
-    rest = frontier.untold[prompt, 0] + float(masses[~is_fresh].sum())
+    rest = float(frontier.untold[prompt, 0].sum() + masses[~is_fresh].sum())
     mine, masses = mine[is_fresh], masses[is_fresh]
     order = np.argsort(-masses)[:_MOST_COMPARED]
     rest += float(masses.sum() - masses[order].sum())

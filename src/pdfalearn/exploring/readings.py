@@ -86,7 +86,7 @@ class SymbolReading:
 class TokenReading:
     """Languages over text, read in tokens: maps are made when they are needed first.
 
-    The tree of all tokens' bytes is walked from a state of the languages, no further than it is
+    A text counts as soon as it matches whatever follows. The tree of all tokens' bytes is walked from a state of the languages, no further than it is
     open what a text will come to; all tokens behind that settle the same.
 
     Examples
@@ -105,7 +105,7 @@ class TokenReading:
         by_beginning: bool = False,
     ) -> None:
         self.spelling = spelling
-        self.dfa = label_texts(languages, by_beginning=by_beginning)
+        self.dfa = label_texts(languages, by_beginning=by_beginning, is_lasting=True)
         self.control = len(self.dfa.members)
         self._trie = _ByteTrie(spelling)
         self._base = np.full(len(spelling) + 1, self.control, dtype=np.int8)

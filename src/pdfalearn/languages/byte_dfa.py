@@ -36,7 +36,7 @@ _FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 
 
 def label_texts(
-    languages: Sequence[LanguageLike], *, by_beginning: bool = False
+    languages: Sequence[LanguageLike], *, by_beginning: bool = False, is_lasting: bool = False
 ) -> LabelledDFA:
     r"""Return the automaton over 256 bytes of several languages of texts.
 
@@ -48,8 +48,8 @@ def label_texts(
     ----------
     languages : sequence of str, DFA, Language, or iterable of str
         Regular expressions, automata over characters, or texts.
-    by_beginning : bool
-        Whether a text counts as soon as it begins with a text of a language.
+    by_beginning, is_lasting : bool
+        As for `label_languages`.
 
     Examples
     --------
@@ -64,7 +64,8 @@ def label_texts(
     other = next(c for c in map(chr, range(0xE000, 0x110000)) if c not in named)
     alphabet = Alphabet([*sorted(named), other], terminal="end")
     dfas = [language_dfa(language, alphabet) for language in languages]
-    return _spell_bytes(label_languages(dfas, by_beginning=by_beginning), alphabet)
+    labelled = label_languages(dfas, by_beginning=by_beginning, is_lasting=is_lasting)
+    return _spell_bytes(labelled, alphabet)
 
 
 def containing(pattern: str) -> str:

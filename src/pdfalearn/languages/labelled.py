@@ -83,7 +83,9 @@ class LabelledDFA:
         return LabelledDFA(table, labels, self.members, begin, self.is_lasting)
 
 
-def label_languages(dfas: Sequence[DFA], *, by_beginning: bool = False) -> LabelledDFA:
+def label_languages(
+    dfas: Sequence[DFA], *, by_beginning: bool = False, is_lasting: bool = False
+) -> LabelledDFA:
     """Return the automaton of several languages over one alphabet.
 
     Parameters
@@ -92,6 +94,9 @@ def label_languages(dfas: Sequence[DFA], *, by_beginning: bool = False) -> Label
         The languages.
     by_beginning : bool
         Whether a word counts as soon as it begins with a word of a language.
+    is_lasting : bool
+        Whether words count as soon as they match whatever follows, although they have not ended, as
+        those that begin with a word always do.
 
     Examples
     --------
@@ -113,7 +118,7 @@ def label_languages(dfas: Sequence[DFA], *, by_beginning: bool = False) -> Label
         initial = 0
     kinds, labels = np.unique(np.append(sets, 0), return_inverse=True)
     members = (kinds[:, None] >> np.arange(len(dfas)) & 1).astype(bool)
-    made = LabelledDFA(table.astype(np.int32), labels[:-1], members, initial, by_beginning)
+    made = LabelledDFA(table.astype(np.int32), labels[:-1], members, initial, by_beginning or is_lasting)
     return made.collapse()
 
 
