@@ -14,15 +14,18 @@ from pdfalearn.models import AutomatonModel, Batch, Rows
 LANGUAGES = ["a*", "b.*", ".*ab.*", "(ab|ba)*", ".{0,3}", "a.?b*", "[^a]+", "(aa|b)*a?", "", "abba"]
 
 
+Rows64 = np.ndarray[Any, np.dtype[np.float64]]
+
+
 class Partial(LanguageModel):
     """A model that tells the likeliest symbols only, and how much the others have together."""
 
     def __init__(self, pdfa: PDFA, told: int) -> None:
-        self._model, self._told = AutomatonModel(pdfa), told
+        self._model, self._told = AutomatonModel(pdfa).open(), told
         self.alphabet = pdfa.alphabet
 
     def answer(self, batch: Batch) -> Rows:
-        table = self._model.open().answer(batch).to_dense()
+        table = self._model.answer(batch).to_dense()
         offsets, columns, values, rest = [0], list[int](), list[float](), list[float]()
         for row in table:
             shown = sorted({0, *(1 + np.argsort(-row[1:])[: self._told]).tolist()})
@@ -60,19 +63,49 @@ def truth(pdfa: PDFA, pattern: str, match: str) -> float:
 
 
 def matches(text: bytes, pattern: str, match: str) -> bool:
-    """Return whether a text matches, by Python's own module."""
-    found = re.compile(pattern.encode())
-    if match == "whole":
-        return found.fullmatch(text) is not None
-    if match == "begins":
-        return any(found.fullmatch(text[:n]) for n in range(len(text) + 1))
-    return found.search(text) is not None
+    """Return whether bytes match, by Python's own module."""
+    starts = [text] if match == "whole" else [text[:n] for n in range(len(text) + 1)]
+    found = re.compile(f"(?s:.)*(?:{pattern})" if match == "contains" else pattern)
+    for start in starts:
+        try:
+            if found.fullmatch(start.decode()):
+                return True
+        except UnicodeDecodeError:  # what is not UTF-8 matches nothing
+            continue
+    return False
 
 
-def row_of(network: Any, tokens: list[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the logits after tokens, computed whole."""
+def tiny_llm(vocabulary: int, seed: int = 1) -> Any:
+    """Return a small Llama with random weights."""
     import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
 
-    with torch.no_grad():
-        logits: Any = network(torch.tensor([tokens])).logits[0, -1].double().numpy()
-    return np.asarray(logits)
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        initializer_range=0.4,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def served(
+    logits: Rows64, temperature: float, top_k: int | None, top_p: float | None
+) -> Rows64:
+    """Return the distributions that tokens are drawn from, a row for each row of logits."""
+    table = logits / temperature
+    if top_k is not None:
+        table = np.where(table < np.sort(table, axis=1)[:, -top_k][:, None], -np.inf, table)
+    table = np.exp(table - table.max(axis=1, keepdims=True))
+    table /= table.sum(axis=1, keepdims=True)
+    if top_p is not None:
+        for row in table:
+            order = np.argsort(-row, kind="stable")
+            kept = int(np.searchsorted(np.cumsum(row[order]), top_p)) + 1
+            row[order[kept:]] = 0.0
+        table /= table.sum(axis=1, keepdims=True)
+    return np.asarray(table)

@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from pdfalearn.exploring.exploration import ExplorationInterrupted as ExplorationInterrupted
     from pdfalearn.exploring.exploration import Step as Step
     from pdfalearn.exploring.likeliest import Likely as Likely
+    from pdfalearn.exploring.sampling import Draws as Draws
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -151,6 +151,8 @@ class LiveRun:
         is_free = all(model.cost.is_free for model in models)
         usual = _FREE_BATCH if is_free else _BATCH
         self.batch = usual if batch is None else check_integer(batch, "batch", 1)
+        self.is_large = len(self.alphabet) > _LARGE
+        """Whether most symbols are too unlikely to be looked at."""
         self._progress = progress
         self.trace: list[Step] = []
         members = reading.dfa.members
@@ -211,7 +213,7 @@ class LiveRun:
 
     def _explore(self, gap: float, budget: Budget, at_least: float | None) -> str:
         frontier = self.frontier
-        floor = _FLOOR_SHARE * gap if len(self.alphabet) > _LARGE else 0.0
+        floor = _FLOOR_SHARE * gap if self.is_large else 0.0
         most = frontier.calls + (DEFAULT_CALLS if budget.max_words is None else budget.max_words)
         ends_at = np.inf if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.open()

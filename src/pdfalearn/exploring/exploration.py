@@ -11,6 +11,7 @@ from pdfalearn.checks import check_integer, check_share
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.frontier import TAIL
 from pdfalearn.exploring.likeliest import Likely, list_likeliest
+from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimate
 from pdfalearn.frozen import Frozen
 from pdfalearn.results import Bounds
 from pdfalearn.text import format_table, shorten
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pdfalearn.budgets import Budget
     from pdfalearn.exploring.asking import LiveRun
 
-_ROUNDING = 1e-12
 _MEANINGS = {
     "whole": "the whole answer is in the language",
     "begins": "the answer begins with a word of the language",
@@ -117,7 +117,7 @@ class Exploration(Frozen):
         dfa = self._run.frontier.reading.dfa
         low = float(self._settled[: len(labels)][labels].sum())
         high = low + float(self._opened[dfa.reach[:, labels].any(axis=1)].sum())
-        return max(0.0, low - _ROUNDING), min(1.0, high + _ROUNDING)
+        return max(0.0, low - ROUNDING), min(1.0, high + ROUNDING)
 
     def __getitem__(self, name: str) -> Bounds:
         """Return the bounds of one language."""
@@ -136,7 +136,7 @@ class Exploration(Frozen):
         other_least, other_most = self._bound(~event & among)
         low = least / (least + other_most) if least else 0.0
         high = most / (most + other_least) if most else float(other_least == 0)
-        return _certain(max(0.0, low - _ROUNDING), min(1.0, high + _ROUNDING))
+        return _certain(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING))
 
     def is_at_least(self, probability: float, name: str | None = None) -> bool | None:
         """Return whether it is certain that a match is so likely behind every prompt.
@@ -199,6 +199,59 @@ class Exploration(Frozen):
             As for `explore`; the budget counts from now on.
         """
         return self._run.go_on(gap=gap, budget=budget, at_least=at_least)
+
+    def estimate(
+        self,
+        name: str | None = None,
+        *,
+        calls: int = 1000,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> Bounds:
+        """Bound how likely a match is by what is certain and by samples of what is open.
+
+        Exploring goes on while a call still lowers the gap by more than samples would. Then
+        answers are drawn from what is open only, a number that is fixed before, and the interval
+        of Clopper and Pearson is laid into the gap.
+
+        Parameters
+        ----------
+        name : str, optional
+            The language; any match if not given.
+        calls : int
+            About how many distributions may be asked for.
+        confidence : float
+            How likely it is that the bounds hold.
+        seed : int
+            Same seed, same samples.
+
+        Returns
+        -------
+        Bounds
+            Certain ones, with confidence 1, where exploring was enough.
+        """
+        return estimate(self._run, self._rows, self._run.labels_of(name), calls, confidence, seed)
+
+    def sample(
+        self, count: int, name: str | None = None, *, seed: int = 0, calls: int = 100_000
+    ) -> Draws:
+        """Draw answers that match, exactly as likely as they are among all that match.
+
+        What is settled is drawn by its mass. Else an open prefix goes on as the model does, and if
+        it comes to no match, all begins anew: so there is no bias, however much is open.
+
+        Parameters
+        ----------
+        count : int
+            How many answers.
+        name : str, optional
+            The language; any match if not given.
+        seed : int
+            Same seed, same answers.
+        calls : int
+            The most distributions that may be asked for.
+        """
+        return draw_matching(self._run, self._rows, self._run.labels_of(name), count, seed, calls)
 
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""

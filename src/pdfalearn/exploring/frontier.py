@@ -44,7 +44,7 @@ class Frontier:
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
-        self.reading, self._deepest = reading, deepest
+        self.reading, self.deepest = reading, deepest
         self._most_open = most_open
         self._count, kinds = count, reading.control + 2
         self.settled = np.zeros((len(prompts), count, kinds))
@@ -75,6 +75,9 @@ class Frontier:
         ones = np.ones((1, count))
         for number, node in enumerate(self.roots):
             self.depths[node] = 0
+            if (label := int(reading.dfa.decided[reading.dfa.initial])) >= 0:
+                self.settled[number, :, label] = 1.0  # whatever the model answers
+                continue
             where = (np.array([value]) for value in (node, WHOLE, reading.dfa.initial, number))
             self._add_open(*where, ones)
 
@@ -243,13 +246,8 @@ class Frontier:
         self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
     ) -> None:
         """Open what is left of nodes, without what was opened of them before."""
-        here = slice(1, self.size)
         for place, node in enumerate(nodes.tolist()):
-            # Nodes on the way to prompts are those of no prompt.
-            was_asked = self.parents[here] == node
-            was_asked &= self.node_prompts[here] == self.node_prompts[node]
-            known = (self.symbols[here][was_asked], self.items.symbols[self.items.parents == node])
-            children[place][:, np.isin(after.live, np.concatenate(known))] = 0.0
+            children[place][:, np.isin(after.live, self.opened_behind(node))] = 0.0
         state = int(self.node_states[nodes[0]])
         total = children.sum(axis=2)
         missing = np.where(total > 0, 0.0, masses)
@@ -257,14 +255,23 @@ class Frontier:
         children *= np.divide(masses, total, out=np.zeros_like(total), where=total > 0)[:, :, None]
         self._open(nodes, masses - missing, children, after, floor)
 
+    def opened_behind(self, node: int) -> Codes:
+        """Return the symbols of what was opened behind a node that has a tail."""
+        here = slice(1, self.size)
+        # Nodes on the way to prompts are those of no prompt.
+        was_asked = self.node_masses[here].any(axis=1) & (self.parents[here] == node)
+        was_asked &= self.node_prompts[here] == self.node_prompts[node]
+        items = self.items
+        return np.concatenate([self.symbols[here][was_asked], items.symbols[items.parents == node]])
+
     def _open(
         self, nodes: Integers, left: Floats, children: Floats, after: StateMap, floor: float
     ) -> None:
         """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
-        if self._deepest is not None:
-            cut = self.depths[nodes] >= self._deepest
+        if self.deepest is not None:
+            cut = self.depths[nodes] >= self.deepest
             np.add.at(self.settled[:, :, -1], prompts[cut], left[cut])
             self.node_settled[nodes[cut], :, -1] = left[cut]
             nodes, left, children, prompts = (

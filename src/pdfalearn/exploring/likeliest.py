@@ -79,6 +79,21 @@ def list_likeliest(
     ]
 
 
+def spell_words(
+    frontier: Frontier, alphabet: Alphabet, nodes: Integers, symbols: Integers
+) -> list[Word]:
+    """Return the words of nodes with one symbol more unless it is negative, without prompts."""
+    words: list[Word] = []
+    for node, symbol in zip(nodes.tolist(), symbols.tolist(), strict=True):
+        begin = _root_depth(frontier, int(frontier.node_prompts[node]))
+        path = _path(frontier, node, symbol)[begin:]
+        if frontier.reading.spelling is None:
+            words.append(alphabet.decode(path))
+        else:
+            words.append(_spell(frontier, path).decode(errors="replace"))
+    return words
+
+
 def _root_depth(frontier: Frontier, prompt: int) -> int:
     return len(_path(frontier, int(frontier.roots[prompt]), -1))
 
