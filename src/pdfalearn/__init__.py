@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence import Tolerance as Tolerance
     from pdfalearn.equivalence import distinguish as distinguish
     from pdfalearn.equivalence import quotient as quotient
+    from pdfalearn.exploring import drift as drift
     from pdfalearn.exploring import explore as explore
     from pdfalearn.io import load as load
     from pdfalearn.io import save as save

@@ -6,6 +6,10 @@ from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
     from pdfalearn.exploring.asking import explore as explore
+    from pdfalearn.exploring.drifting import Apart as Apart
+    from pdfalearn.exploring.drifting import Difference as Difference
+    from pdfalearn.exploring.drifting import Drift as Drift
+    from pdfalearn.exploring.drifting import drift as drift
     from pdfalearn.exploring.exploration import Exploration as Exploration
     from pdfalearn.exploring.exploration import ExplorationInterrupted as ExplorationInterrupted
     from pdfalearn.exploring.exploration import Step as Step

@@ -181,10 +181,10 @@ class LiveRun:
         self.frontier.models = ()
 
     def gaps(self) -> tuple[Floats, Floats]:
-        """Return low and high for every prompt and event, of the first model."""
+        """Return low and high for every prompt, model and event."""
         frontier, labels = self.frontier, self._events.shape[1]
-        low = frontier.settled[:, 0, :labels] @ self._events.T
-        return low, low + frontier.open_masses[:, 0] @ self._open_to
+        low = frontier.settled[:, :, :labels] @ self._events.T
+        return low, low + frontier.open_masses @ self._open_to
 
     def go_on(
         self,
@@ -219,15 +219,15 @@ class LiveRun:
         self.open()
         while True:
             low, high = self.gaps()
-            self.trace.append(Step(frontier.calls, float(low[:, 0].mean()), float(high[:, 0].mean())))
+            closed = (high - low).max(axis=(1, 2)) <= gap
+            low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
+            self.trace.append(Step(frontier.calls, float(low.mean()), float(high.mean())))
             if self._progress is not None:
                 self._progress(self.trace[-1])
-            closed = (high - low).max(axis=1) <= gap
             if at_least is not None:
-                fails = high[:, 0] < at_least
-                if fails.any() or (fails | (low[:, 0] >= at_least)).all():
+                if (high < at_least).any() or (low >= at_least).all():
                     return "verdict"
-                closed |= low[:, 0] >= at_least
+                closed |= low >= at_least
             if closed.all():
                 return "gap"
             if frontier.calls >= most:
