@@ -60,13 +60,14 @@ FLOORS = [
         "and wrappers",
     ),
     Floor(
-        ("exploring", "stores", "testing", "viewing"),
-        "certain bounds on what live models answer; answers that outlive the process; the "
-        "conformance kit for models; pages, pictures and notebook output",
+        ("stores", "testing", "viewing"),
+        "answers that outlive the process; the conformance kit for models; pages, pictures and "
+        "notebook output",
     ),
     Floor(
-        ("observations", "passive"),
-        "the tree of what was asked, behind one front door; learners that are given words",
+        ("exploring", "observations", "passive"),
+        "certain bounds on what live models answer; the tree of what was asked, behind one front "
+        "door; learners that are given words",
     ),
     Floor(
         ("learners", "samplers"),

@@ -268,6 +268,39 @@ OPTIONS: dict[str, Settings] = {
     "prefixes": _value(_NATURAL, "Beginnings of N symbols instead of words."),
     "quantiles": _value(_NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
     "line": _value(_POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
+    # Questions to live models.
+    "classes": _value(
+        _kind("NAME=REGEX"),
+        "A language and its name; may be given several times.",
+        flag="--class",
+        multiple=True,
+    ),
+    "matches": _value(_kind("REGEX"), "The one language that is asked about."),
+    "begins": _flag("An answer counts if it begins with a match."),
+    "contains": _flag("An answer counts if it contains a match."),
+    "within": _value(_POSITIVE, "Look at N symbols or tokens; what they leave open is no match."),
+    "prompts": _value(
+        _FILE, "Many prompts of an LLM: a line of JSON for each, a text or a list of messages."
+    ),
+    "gap": _value(
+        _kind("G", click.FloatRange(0, 1)), "Stop when all bounds are this near.", default=0.01
+    ),
+    "at_least": _value(
+        _kind("P", click.FloatRange(0, 1)),
+        "Stop when it is settled whether a match is so likely behind every prompt: the exit code "
+        "is 0 if it is, 1 if it is not, 3 if that is open.",
+    ),
+    "within_tolerance": _value(
+        _kind("T", click.FloatRange(0, 1)),
+        "Stop when it is settled whether the classes are this near: the exit code is 0 if they "
+        "are, 1 if they are not, 3 if that is open.",
+        flag="--tolerance",
+    ),
+    "likeliest_count": _value(
+        _NATURAL, "Print the N likeliest answers that match.", flag="--likeliest", default=0
+    ),
+    "instead": _value(_NATURAL, "Print the N likeliest beginnings that do not.", default=0),
+    "drawn": _value(_NATURAL, "Draw N answers that match.", flag="--sample", default=0),
     # Random automata.
     "alphabet_size": _value(_kind("M", int), "How many symbols.", flag="--symbols", default=2),
     "distributions": _value(_kind("D", int), "Share D distributions among all states."),

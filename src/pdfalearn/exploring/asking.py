@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from pdfalearn.exploring.exploration import (
 )
 from pdfalearn.exploring.frontier import Frontier
 from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
+from pdfalearn.exploring.recording import RecordedModel
 from pdfalearn.languages import LanguageLike, containing
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
@@ -50,6 +52,8 @@ def explore(
     budget: Budget | None = None,
     at_least: float | None = None,
     batch: int | None = None,
+    store: str | Path | None = None,
+    model_id: str | None = None,
     progress: Progress | None = None,
 ) -> Exploration:
     r"""Bound how likely it is that a live model answers in some way, with certainty.
@@ -85,6 +89,11 @@ def explore(
         Stop as soon as it is settled whether any match is at least so likely behind every prompt.
     batch : int, optional
         The most prefixes asked together.
+    store : path, optional
+        A file that keeps the model's rows: an exploration that was killed goes on from there. A row
+        of an LLM has a number for every token, .4 MB for 50,000.
+    model_id : str, optional
+        The model's name in the store; needed for a model without fingerprint.
     progress : callable, optional
         Called with a `Step` after every batch.
 
@@ -122,6 +131,8 @@ def explore(
     a match: the whole answer is in the language; 21 calls, stopped by gap
     """
     asked = as_model(model)
+    if store is not None:
+        asked = RecordedModel(asked, store, model_id)
     run = LiveRun([asked], languages, match, within, prompts, batch, progress)
     return run.go_on(gap=gap, budget=budget, at_least=at_least)
 
@@ -142,8 +153,9 @@ class LiveRun:
         self._models = models
         self.alphabet: Alphabet = models[0].alphabet
         self.names, given = _name_languages(languages)
-        self.match, reading = match, _read(models[0], given, match)
-        words = _words_of_prompts(models[0], prompts)
+        asked = models[0].model if isinstance(models[0], RecordedModel) else models[0]
+        self.match, reading = match, _read(asked, given, match)
+        words = _words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
         # A word may still end after its last symbol that is looked at, but not begin otherwise.
         deepest = None if within is None else check_integer(within, "within", 1) - (match != "whole")

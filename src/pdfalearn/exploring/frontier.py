@@ -319,9 +319,9 @@ class Frontier:
     def _prune(self) -> None:
         """Put the less likely half of what is open back into tails of what it follows."""
         items = self.items
-        half = len(items) // 2
-        floor = np.partition(items.tops, half)[half]
-        goes = (items.tops < floor) & (items.symbols >= 0)
+        goes = np.zeros(len(items), dtype=bool)
+        goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
+        goes &= items.symbols >= 0
         # One tail for each node: those it has already are joined with what goes back.
         goes |= (items.symbols == TAIL) & np.isin(items.parents, items.parents[goes])
         places = goes.nonzero()[0]
