@@ -93,9 +93,7 @@ def tiny_llm(vocabulary: int, seed: int = 1) -> Any:
     return LlamaForCausalLM(config).eval()
 
 
-def served(
-    logits: Rows64, temperature: float, top_k: int | None, top_p: float | None
-) -> Rows64:
+def served(logits: Rows64, temperature: float, top_k: int | None, top_p: float | None) -> Rows64:
     """Return the distributions that tokens are drawn from, a row for each row of logits."""
     table = logits / temperature
     if top_k is not None:

@@ -79,7 +79,12 @@ def test_truth_is_inside(seed: int) -> None:
         within = 1 if match == "whole" else 2
         known = enumerate_truth(llm, network, llm.prompt, pattern, match, how)
         asked = explore(
-            llm, {"x": pattern}, match=match, within=within, gap=0, budget=Budget(max_words=1)  # type: ignore[arg-type]
+            llm,
+            {"x": pattern},
+            match=match,
+            within=within,
+            gap=0,
+            budget=Budget(max_words=1),  # type: ignore[arg-type]
         )
         for words in (1, 5, 40, 400):
             assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)

@@ -54,10 +54,8 @@ def test_total_variation_is_inside(seed: int) -> None:
 
 def test_tolerance_is_settled_early() -> None:
     rows = [[[0.0, p, 1 - p], [0.5, 0.25, 0.25]] for p in (0.2, 0.6)]
-    coins = [
-        PDFA(alphabet="ab", transitions=[[1, 1], [1, 1]], probabilities=each) for each in rows
-    ]
-    apart = drift(*coins, "a.*", tolerance=0.1, match="begins", gap=0)
+    coins = [PDFA(alphabet="ab", transitions=[[1, 1], [1, 1]], probabilities=each) for each in rows]
+    apart = drift(coins[0], coins[1], "a.*", tolerance=0.1, match="begins", gap=0)
     assert apart.is_within(0.1) is False
     assert apart.calls < 50
     assert drift(coins[0], coins[0], "a.*", match="begins", tolerance=0.1).is_within(0.1) is True

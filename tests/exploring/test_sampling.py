@@ -45,7 +45,9 @@ def test_samples_are_those_of_the_conditional_distribution(calls: int, match: st
         chances = {word: exact.probability(word) for word in counts}
     else:  # a beginning, however the word goes on, cut where it is sure to match
         whole = probability(pdfa, f"({language}).*")
-        chances = {word: probability(pdfa, "".join(word) + ".*") / whole for word in counts}
+        chances = {
+            word: probability(pdfa, "".join(map(str, word)) + ".*") / whole for word in counts
+        }
     assert sum(chances.values()) == pytest.approx(1, abs=0.01)
     likely = [word for word in counts if chances[word] * count > 10]
     seen = [counts[word] for word in likely]

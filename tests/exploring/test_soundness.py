@@ -84,8 +84,8 @@ def test_conditions_and_lengths() -> None:
         assert bounds.low - NEARLY <= known <= bounds.high + NEARLY
         most = int(random.integers(1, 5))
         cut = explore(pdfa, {"one": one}, within=most, gap=0, budget=Budget(max_words=100_000))
-        short = condition(pdfa, ".{0,%d}" % most)
-        known = probability(short, one) * probability(pdfa, ".{0,%d}" % most)
+        short = condition(pdfa, f".{{0,{most}}}")
+        known = probability(short, one) * probability(pdfa, f".{{0,{most}}}")
         assert cut.low - NEARLY <= known <= cut.high + NEARLY
         assert cut.high - cut.low < NEARLY
 

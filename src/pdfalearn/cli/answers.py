@@ -56,8 +56,8 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     without --vocabulary, is asked over all of its tokens, and languages are then about text.
 
     The bounds are certain, about this model as it computes here; what is open lies between them.
-    Exploring stops when they are near, at a bound, or when --at-least is settled, which suits tests.
-    Ctrl-C prints the bounds so far.
+    Exploring stops when they are near, when a budget is spent, or when --at-least is settled, which
+    suits tests. Ctrl-C prints the bounds so far.
 
     Examples
     --------
@@ -108,10 +108,10 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     """
     from pdfalearn.displays import ExploringLine
 
-    models = [_make_live(name, chosen) for name in (chosen.a, chosen.b)]
+    one, other = (_make_live(name, chosen) for name in (chosen.a, chosen.b))
     settings = {**_question(chosen), "tolerance": chosen.within_tolerance, "count": chosen.count}
     return LongRun(
-        partial(pdfalearn.drift, *models, _languages(chosen), **settings),
+        partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
         partial(_describe_drift, chosen),
         lambda _: "interrupted: nothing is known yet",

@@ -27,7 +27,8 @@ def ask() -> None:
 
     'answers' takes any model, and bounds what is true of it. All others take an automaton: nothing
     is sampled, and answers are exact up to rounding. Languages are regular expressions that whole
-    words match, symbols being written one after the other; with --as they are given by a word. For other conditions than --given, keep those words first: see 'pdfalearn condition'.
+    words match, symbols being written one after the other; with --as they are given by a word. For
+    other conditions than --given, keep those words first: see 'pdfalearn condition'.
 
     Examples
     --------

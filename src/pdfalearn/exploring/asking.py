@@ -158,7 +158,9 @@ class LiveRun:
         words = _words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
         # A word may still end after its last symbol that is looked at, but not begin otherwise.
-        deepest = None if within is None else check_integer(within, "within", 1) - (match != "whole")
+        deepest = (
+            None if within is None else check_integer(within, "within", 1) - (match != "whole")
+        )
         self.frontier = Frontier((), reading, list(words.values()), deepest, len(models))
         is_free = all(model.cost.is_free for model in models)
         usual = _FREE_BATCH if is_free else _BATCH
@@ -169,17 +171,17 @@ class LiveRun:
         self.trace: list[Step] = []
         members = reading.dfa.members
         # For every event (any match, then each language) its labels, and the states open to it.
-        events = np.concatenate([members.any(axis=1)[:, None], members], axis=1)
-        self._events = events.T
-        self._open_to = (reading.dfa.reach[:, :, None] & events).any(axis=1)
+        events = np.concatenate([members.any(axis=1, keepdims=True), members], axis=1)
+        self._events: Flags = events.T
+        self._open_to: Flags = np.any(reading.dfa.reach[:, :, None] & events, axis=1)
 
     def labels_of(self, name: str | None) -> Flags:
         """Return which labels mean a language, or any if no name is given."""
         if name is None:
-            return self._events[0]
+            return np.asarray(self._events[0])
         if name not in self.names:
             raise InputError(f"there is no language {name!r}; there are {list(self.names)}")
-        return self._events[1 + self.names.index(name)]
+        return np.asarray(self._events[1 + self.names.index(name)])
 
     def open(self) -> None:
         """Open the models, if they are not."""

@@ -162,11 +162,11 @@ def drift(
     Examples
     --------
     >>> from pdfalearn import PDFA
-    >>> coins = [
-    ...     PDFA(alphabet="ht", transitions=[[1, 1], [1, 1]], probabilities=[[0, p, 1 - p], [1, 0, 0]])
-    ...     for p in (0.5, 0.6)
-    ... ]
-    >>> print(drift(*coins, {"heads": "h", "tails": "t"}))
+    >>> rows = [[[0, p, 1 - p], [1, 0, 0]] for p in (0.5, 0.6)]
+    >>> a, b = (
+    ...     PDFA(alphabet="ht", transitions=[[1, 1]] * 2, probabilities=each) for each in rows
+    ... )
+    >>> print(drift(a, b, {"heads": "h", "tails": "t"}))
     total variation  of classes            of answers
     any answer         0.100000  0.100000    0.100000  0.100000
     what differs most         a         b  share
@@ -215,9 +215,10 @@ def _value(run: LiveRun, noise: float, count: int, stopped: str) -> Drift:
     for prompt, name in enumerate(run.prompts):
         low, high = _classes_apart(run, prompt)
         least, most = _answers_apart(run, prompt)
-        widened = (max(0.0, low - noise), min(1.0, high + noise))
-        widened += (max(0.0, least - noise), min(1.0, most + noise))
-        parts.append(Apart(name, *widened))
+        lows, highs = np.maximum([low, least], noise) - noise, [high + noise, most + noise]
+        parts.append(
+            Apart(name, float(lows[0]), min(1.0, highs[0]), float(lows[1]), min(1.0, highs[1]))
+        )
     worst = int(np.argmax([part.answers_low for part in parts]))
     return Drift(
         max(part.low for part in parts),
@@ -302,7 +303,10 @@ def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> float:
     try:
         for place, node in enumerate(nodes):
             alone, *_ = frontier.ask(np.array([node]))
-            apart = [np.abs(one[place] - other[0]).sum() / 2 for one, other in zip(together, alone)]
+            apart = [
+                np.abs(one[place] - other[0]).sum() / 2
+                for one, other in zip(together, alone, strict=True)
+            ]
             noise = max(noise, *map(float, apart))
     finally:
         for model in frontier.models:

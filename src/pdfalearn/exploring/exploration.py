@@ -11,6 +11,7 @@ from pdfalearn.checks import check_integer, check_share
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.frontier import TAIL
 from pdfalearn.exploring.likeliest import Likely, list_likeliest
+from pdfalearn.exploring.prefixes import Found
 from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimate
 from pdfalearn.frozen import Frozen
 from pdfalearn.results import Bounds
@@ -177,12 +178,12 @@ class Exploration(Frozen):
         frontier = self._run.frontier
         return self._list(count, ~self._run.labels_of(None), frontier.other)
 
-    def _list(self, count: int, labels: Flags, found: object) -> list[Likely]:
+    def _list(self, count: int, labels: Flags, found: Found) -> list[Likely]:
         count = check_integer(count, "count", 0)
         if len(self._rows) > 1:
             raise InputError("there are several prompts; choose one, as in asked.behind(prompt)")
         frontier, alphabet = self._run.frontier, self._run.alphabet
-        return list_likeliest(frontier, alphabet, self._rows[0], count, labels, found)  # type: ignore[arg-type]
+        return list_likeliest(frontier, alphabet, self._rows[0], count, labels, found)
 
     def more(
         self,
@@ -277,7 +278,8 @@ class Exploration(Frozen):
         lines = [
             format_table(rows),
             f"open: {', '.join(parts_of) or 'nothing'}",
-            f"a match: {_MEANINGS[self._run.match]}; {self.calls:,} calls, stopped by {self.stopped}",
+            f"a match: {_MEANINGS[self._run.match]}; {self.calls:,} calls, stopped by "
+            f"{self.stopped}",
         ]
         asides = {"control tokens": self.control, "longer than looked at": self.cut}
         lines += [f"{name}: {mass:.3g}" for name, mass in asides.items() if mass > 0]

@@ -78,8 +78,8 @@ class Frontier:
             if (label := int(reading.dfa.decided[reading.dfa.initial])) >= 0:
                 self.settled[number, :, label] = 1.0  # whatever the model answers
                 continue
-            where = (np.array([value]) for value in (node, WHOLE, reading.dfa.initial, number))
-            self._add_open(*where, ones)
+            where = (node, WHOLE, reading.dfa.initial, number)
+            self.items.add(*(np.array([value]) for value in where), ones, np.ones(1))
 
     def _add_path(self, word: Sequence[int]) -> int:
         """Return the node of a prompt, whose symbols are not counted."""
@@ -225,7 +225,9 @@ class Frontier:
             self.node_masses[at] = masses
             scales = masses / totals[:, here].T
             # Item, model, column.
-            shares = np.stack([t[here] * s[:, None] for t, s in zip(tables, scales.T)], axis=1)
+            shares = np.stack(
+                [t[here] * s[:, None] for t, s in zip(tables, scales.T, strict=True)], axis=1
+            )
             kinds = self.reading.control + 2  # the last is what stays open
             is_kind = (after.settled[:, None] == np.arange(kinds)).astype(np.float64)
             sums = shares @ is_kind
@@ -234,7 +236,7 @@ class Frontier:
             np.add.at(self.settled, asked.prompts[here], sums)
             missing = untold[:, here].T * scales
             np.add.at(self.untold[:, :, state], asked.prompts[here], missing)
-            self._note_found(at, shares, after.settled)
+            self._note_found(at, shares, after.settled.astype(np.int32))
             # What is left is open; so rounding does not add up.
             if count == 2:
                 each = np.abs(shares[:, 0] - shares[:, 1])[:, after.settled <= self.reading.control]
@@ -274,18 +276,15 @@ class Frontier:
             cut = self.depths[nodes] >= self.deepest
             np.add.at(self.settled[:, :, -1], prompts[cut], left[cut])
             self.node_settled[nodes[cut], :, -1] = left[cut]
-            nodes, left, children, prompts = (
-                part[~cut] for part in (nodes, left, children, prompts)
-            )
+            nodes, left = nodes[~cut], left[~cut]
+            children, prompts = children[~cut], prompts[~cut]
         tops = children.max(axis=1)
         # If all are unlikely, the likeliest go on nevertheless.
         least = np.minimum(floor, tops.max(axis=1, initial=0.0))
         kept = (tops >= least[:, None]) & (tops > 0)
         rows, columns = kept.nonzero()
         masses = children.transpose(0, 2, 1)[rows, columns]
-        self._add_open(
-            nodes[rows], live[columns], targets[columns], prompts[rows], masses
-        )
+        self._add_open(nodes[rows], live[columns], targets[columns], prompts[rows], masses)
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
         left = np.where(kept.all(axis=1)[:, None], 0.0, left - opened)

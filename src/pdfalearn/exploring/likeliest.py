@@ -145,5 +145,3 @@ def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
         chain.append((text, total))
         most = max(most, total)
     return most + rest
-
-

@@ -41,8 +41,11 @@ class Reading(Protocol):
     """The languages, with the states that maps speak of."""
     control: int
     """The number after all labels: neither text nor an end."""
-    spelling: tuple[bytes | None, ...] | None
-    """The bytes of every symbol where languages are about text."""
+
+    @property
+    def spelling(self) -> tuple[bytes | None, ...] | None:
+        """The bytes of every symbol where languages are about text."""
+        ...
 
     def map(self, state: int) -> StateMap:
         """Return what every column does in an open state."""
@@ -79,15 +82,18 @@ class SymbolReading:
         after = self.dfa.table[state]
         decided = self.dfa.decided[after]
         live = (decided == OPEN).nonzero()[0].astype(np.int32)
-        settled = np.append(self.dfa.labels[state], np.where(decided < 0, self.control + 1, decided))
+        settled = np.append(
+            self.dfa.labels[state], np.where(decided < 0, self.control + 1, decided)
+        )
         return StateMap(settled.astype(np.int8), live, after[live])
 
 
 class TokenReading:
     """Languages over text, read in tokens: maps are made when they are needed first.
 
-    A text counts as soon as it matches whatever follows. The tree of all tokens' bytes is walked from a state of the languages, no further than it is
-    open what a text will come to; all tokens behind that settle the same.
+    A text counts as soon as it matches whatever follows. The tree of all tokens' bytes is walked
+    from a state of the languages, no further than it is open what a text will come to; all tokens
+    behind that settle the same.
 
     Examples
     --------
@@ -154,7 +160,11 @@ def _ranges(begins: Integers, counts: Integers) -> Integers:
 
 
 def _add_tokens(
-    live: list[Integers], targets: list[Integers], begins: Integers, ends: Integers, states: Integers
+    live: list[Integers],
+    targets: list[Integers],
+    begins: Integers,
+    ends: Integers,
+    states: Integers,
 ) -> None:
     live.append(_ranges(begins, ends - begins))
     targets.append(np.repeat(states, ends - begins))

@@ -116,8 +116,8 @@ def _open_to(
     """Return what is settled as an event, and the items that may come to it with their masses."""
     low = float(frontier.settled[list(rows), 0][:, : len(event)][:, event].sum() / len(rows))
     items = frontier.items
-    may = frontier.reading.dfa.reach[:, event].any(axis=1)[items.states]
-    places = (may & np.isin(items.prompts, rows)).nonzero()[0]
+    may: Flags = np.any(frontier.reading.dfa.reach[:, event], axis=1)
+    places = (may[items.states] & np.isin(items.prompts, rows)).nonzero()[0]
     return low, places, items.masses[places, 0] / len(rows)
 
 
@@ -136,9 +136,7 @@ def _draw_items(
     return nodes[where], (symbols == TAIL)[where]
 
 
-def _walk(
-    frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator
-) -> Ends:
+def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
     """Let the model go on from nodes until something is settled; all walks go step by step."""
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -247,9 +245,7 @@ def draw_matching(
     return Draws(words, (where[:, 1] == 0).tolist(), frontier.calls - begun, rejected)
 
 
-def _draw_settled(
-    frontier: Frontier, nodes: Integers, event: Flags, random: Generator
-) -> Integers:
+def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Generator) -> Integers:
     """Draw with which column behind nodes an event was settled; return pairs of both."""
     drawn = np.stack([nodes, np.zeros(len(nodes), dtype=np.int64)], axis=1)
     if not frontier.reading.dfa.is_lasting:

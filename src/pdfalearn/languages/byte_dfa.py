@@ -15,7 +15,7 @@ from pdfalearn.languages.kinds import HasLength, LanguageLike, Not, language_dfa
 from pdfalearn.languages.labelled import LabelledDFA, label_languages
 from pdfalearn.languages.regex import named_characters
 from pdfalearn.text import described
-from pdfalearn.typing import Integers
+from pdfalearn.typing import Codes, Integers
 
 _ASCII = frozenset(map(chr, range(128)))
 _BYTES = 256
@@ -100,14 +100,15 @@ def _characters_in(language: LanguageLike) -> frozenset[str]:
             f"{described(language)} is not a language of texts; give a regular expression, texts, "
             "or a DFA over characters"
         )
-    characters = frozenset(symbols)
-    for one in characters:
+    characters = set[str]()
+    for one in symbols:
         if not isinstance(one, str) or len(one) != 1:
             raise InputError(
                 f"the language {described(language)} has the symbol {one!r}, and texts are made of "
                 "single characters"
             )
-    return characters
+        characters.add(one)
+    return frozenset(characters)
 
 
 def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
@@ -144,7 +145,7 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
     return spelt.collapse()
 
 
-def _decoding_rows(table: Integers, alphabet: Alphabet) -> list[Integers]:
+def _decoding_rows(table: Codes, alphabet: Alphabet) -> list[Integers]:
     """Return where each byte leads from the beginnings of characters; the empty one is row 0."""
     # Columns that lead to the same states from everywhere need not be told apart.
     first, same = np.unique(table, axis=1, return_index=True, return_inverse=True)[1:]

@@ -77,10 +77,10 @@ class LabelledDFA:
         sinks = len(self.members)
         numbers[is_open] = sinks + np.arange(np.count_nonzero(is_open))
         table = np.repeat(np.arange(sinks)[:, None], self.table.shape[1], axis=1)
-        table = np.concatenate([table, numbers[self.table[is_open]]]).astype(np.int32)
+        table = np.concatenate([table, numbers[self.table[is_open]]])
         labels = np.concatenate([np.arange(sinks), self.labels[is_open]])
         begin = int(numbers[self.initial])
-        return LabelledDFA(table, labels, self.members, begin, self.is_lasting)
+        return LabelledDFA(table.astype(np.int32), labels, self.members, begin, self.is_lasting)
 
 
 def label_languages(
@@ -118,7 +118,9 @@ def label_languages(
         initial = 0
     kinds, labels = np.unique(np.append(sets, 0), return_inverse=True)
     members = (kinds[:, None] >> np.arange(len(dfas)) & 1).astype(bool)
-    made = LabelledDFA(table.astype(np.int32), labels[:-1], members, initial, by_beginning or is_lasting)
+    made = LabelledDFA(
+        table.astype(np.int32), labels[:-1], members, initial, by_beginning or is_lasting
+    )
     return made.collapse()
 
 

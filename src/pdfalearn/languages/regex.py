@@ -80,14 +80,14 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
 
 
 def named_characters(pattern: str) -> frozenset[str]:
-    """Return the characters that an expression names, in either case, and the newline.
+    r"""Return the characters that an expression names, in either case, and the newline.
 
     It does not tell any two others apart.
 
     Examples
     --------
     >>> sorted(named_characters("[^é-ë]|(?i:q)"))
-    ['\\n', 'Q', 'q', 'É', 'Ê', 'Ë', 'é', 'ê', 'ë']
+    ['\n', 'Q', 'q', 'É', 'Ê', 'Ë', 'é', 'ê', 'ë']
     """
     found, waiting = {"\n"}, [_parse(pattern)]
     for part in waiting:  # the list grows in front of the loop

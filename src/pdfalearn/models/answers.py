@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +114,9 @@ class Answers(TransformerModel):
         self.ends = tuple(token for token in tokens.ends(ends) if isinstance(token, int))
         count = self._model.vocabulary
         if not self.ends or not set(self.ends) <= set(range(count)):
-            raise InputError(f"the ends {self.ends} are not tokens of the model, which has {count:,}")
+            raise InputError(
+                f"the ends {self.ends} are not tokens of the model, which has {count:,}"
+            )
         spelt = token_bytes(tokens.needed("asking about texts"), count)
         self.token_bytes = tuple(
             None if token in self.ends else text for token, text in enumerate(spelt)
@@ -126,7 +127,7 @@ class Answers(TransformerModel):
 
     def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
-        shared = tuple(commonprefix(list(encoded.values())))
+        shared = _shared_beginning(list(encoded.values()))
         if not shared:
             raise InputError(
                 "the prompts do not begin with the same token; ask one at a time, or put the same "
@@ -182,6 +183,13 @@ class _OpenedAnswers(OpenedTransformer):
             mass.index_fill_(1, self._ends, 0.0)
             parts.append(torch.cat([end, mass], dim=1))
         return Rows.dense(torch.cat(parts).cpu().numpy())
+
+
+def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return what all of some tuples begin with."""
+    first, last = min(paths), max(paths)  # what these two share, all between them do
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)]
 
 
 def _name_prompts(given: Any, is_one: bool) -> dict[str, Prompt]:
