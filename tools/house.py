@@ -64,6 +64,7 @@ PUBLIC_ROOMS = (
     "stores",
     "viewing",
     "experiments",
+    "exploring",
     "corpora",
     "passive",
 )

@@ -22,8 +22,8 @@ from types import ModuleType
 import click
 
 ROOMS = (
-    *("analysis", "datasets", "equivalence", "errors", "experiments", "io", "languages"),
-    *("learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
+    *("analysis", "datasets", "equivalence", "errors", "experiments", "exploring", "io"),
+    *("languages", "learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
     "viewing",
 )
 """Rooms that are public besides the package itself, as far as there are."""

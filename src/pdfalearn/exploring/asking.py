@@ -173,7 +173,14 @@ class LiveRun:
         # For every event (any match, then each language) its labels, and the states open to it.
         events = np.concatenate([members.any(axis=1, keepdims=True), members], axis=1)
         self._events: Flags = events.T
-        self._open_to: Flags = np.any(reading.dfa.reach[:, :, None] & events, axis=1)
+        reach = reading.dfa.reach[:, :, None]
+        self._open_to: Flags = np.any(reach & events, axis=1)
+        self.counts_certain = (
+            reading.dfa.is_lasting and reading.spelling is None and deepest is None
+        )
+        """Whether an open prefix counts for what all that it may come to has in common: no control
+        token and no cut can come between."""
+        self._certain_to: Flags = ~np.any(reach & ~events, axis=1) & self.counts_certain
 
     def labels_of(self, name: str | None) -> Flags:
         """Return which labels mean a language, or any if no name is given."""
@@ -198,7 +205,8 @@ class LiveRun:
         """Return low and high for every prompt, model and event."""
         frontier, labels = self.frontier, self._events.shape[1]
         low = frontier.settled[:, :, :labels] @ self._events.T
-        return low, low + frontier.open_masses @ self._open_to
+        opened = frontier.open_masses
+        return low + opened @ self._certain_to, low + opened @ self._open_to
 
     def go_on(
         self,

@@ -118,6 +118,8 @@ class Exploration(Frozen):
         dfa = self._run.frontier.reading.dfa
         low = float(self._settled[: len(labels)][labels].sum())
         high = low + float(self._opened[dfa.reach[:, labels].any(axis=1)].sum())
+        if self._run.counts_certain:
+            low += float(self._opened[~dfa.reach[:, ~labels].any(axis=1)].sum())
         return max(0.0, low - ROUNDING), min(1.0, high + ROUNDING)
 
     def __getitem__(self, name: str) -> Bounds:
@@ -302,7 +304,7 @@ class ExplorationInterrupted(KeyboardInterrupt):
 
 def check_share_or_one(value: object) -> float:
     """Return a probability, 0 and 1 included."""
-    return float(value) if value in (0, 1) else check_share(value, "probability")  # type: ignore[arg-type]
+    return float(value) if value in (0, 1) else check_share(value, "probability")
 
 
 def _certain(low: float, high: float) -> Bounds:
