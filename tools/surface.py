@@ -23,7 +23,17 @@ import click
 
 ROOMS = (
     *("analysis", "datasets", "equivalence", "errors", "experiments", "exploring", "io"),
-    *("languages", "learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
+    *(
+        "languages",
+        "learners",
+        "metrics",
+        "models",
+        "oracles",
+        "results",
+        "samplers",
+        "stores",
+        "testing",
+    ),
     "viewing",
 )
 """Rooms that are public besides the package itself, as far as there are."""

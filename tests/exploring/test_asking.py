@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import Budget, FunctionModel, explore
+from pdfalearn import PDFA, Budget, FunctionModel, Guided, Temperature, TopK, explore, probability
 from pdfalearn.datasets import figure_1
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.exploring import ExplorationInterrupted, Step
@@ -119,3 +119,26 @@ def test_what_is_refused() -> None:
     several = explore(model, "a", prompts={"x": "a", "y": ""})
     with pytest.raises(InputError, match="choose one"):
         several.likeliest()
+
+
+@pytest.mark.parametrize("prompts", [None, {"x": "a", "y": "aa"}])
+def test_wrapped_models(prompts: dict[str, str] | None) -> None:
+    """What wrappers make of a model is what is explored."""
+    rows = [[0.4, 0.5, 0.1], [0.5, 0.3, 0.2]]
+    pdfa = PDFA(alphabet="ab", transitions=[[0, 1], [1, 0]], probabilities=rows)
+    for make, expected in (
+        (lambda: TopK(pdfa, 2), [[0.4, 0.5, 0.0], [0.5, 0.3, 0.0]]),
+        (lambda: Guided(pdfa, "a*b?"), None),
+        (lambda: Temperature(pdfa, 0.5), np.square(rows)),
+    ):
+        asked = explore(make(), ["a", "ab", ""], prompts=prompts, gap=1e-9)
+        if expected is None:
+            assert asked.high - asked.low < 1e-8
+            continue
+        table = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
+        known = PDFA(alphabet="ab", transitions=[[0, 1], [1, 0]], probabilities=table)
+        chances = []
+        for word in (prompts or {"": ""}).values():
+            whole = probability(known, [f"{word}{end}" for end in ("a", "ab", "")])
+            chances.append(whole / probability(known, f"{word}.*"))
+        assert asked.low - 1e-9 <= np.mean(chances) <= asked.high + 1e-9

@@ -278,7 +278,9 @@ OPTIONS: dict[str, Settings] = {
     "matches": _value(_kind("REGEX"), "The one language that is asked about."),
     "begins": _flag("An answer counts if it begins with a match."),
     "contains": _flag("An answer counts if it contains a match."),
-    "within": _value(_POSITIVE, "Look at N symbols or tokens; what they leave open is no match."),
+    "within": _value(
+        _POSITIVE, "Look at N symbols or tokens; what they leave open does not match."
+    ),
     "prompts": _value(
         _FILE, "Many prompts of an LLM: a line of JSON for each, a text or a list of messages."
     ),

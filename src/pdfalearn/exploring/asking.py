@@ -76,7 +76,7 @@ def explore(
         as they match whatever follows, as in ``no([^a-z].*)?``. To contain something is for regular
         expressions.
     within : int, optional
-        Only so many symbols, or tokens, are looked at: what they leave undecided is no match.
+        Look at this many symbols, or tokens, only: what they leave undecided does not match.
     prompts : mapping of str to word, optional
         Words of the model's symbols that stand before what is asked about, by names of your choice.
         `Answers` has prompts of its own.

@@ -21,7 +21,7 @@ from pdfalearn.typing import Floats
 if TYPE_CHECKING:
     from pdfalearn.pdfa import PDFA
 
-# So many of the likeliest prefixes are asked again to see what rounding does.
+# This many of the likeliest prefixes are asked again to see what rounding does.
 _ASKED_AGAIN = 12
 
 

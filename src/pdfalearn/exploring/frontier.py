@@ -21,7 +21,7 @@ WHOLE, TAIL = -1, -2
 _LEAST_SHARE = 1 / 16
 # The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26
-# So many open prefixes are kept at most, some 60 bytes each; the least likely go back to tails.
+# At most this many open prefixes are kept, each of some 60 bytes; unlikely ones go back to tails.
 _MOST_OPEN = 2**20
 _EXACTLY = 1e-12
 

@@ -13,7 +13,7 @@ from pdfalearn.exploring.frontier import TAIL, Frontier
 from pdfalearn.exploring.prefixes import Found
 from pdfalearn.typing import Flags, Integers
 
-# Of so many open prefixes it is looked at which texts they begin; the others count for all.
+# This many open prefixes are compared by the texts that they begin; others count for any text.
 _MOST_COMPARED = 4096
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pdfalearn.typing import Codes, Floats, Integers
 
-# So many settled prefixes are kept of each kind at most.
+# At most this many settled prefixes are kept of each kind.
 _MOST_FOUND = 2**15
 
 

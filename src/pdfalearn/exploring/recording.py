@@ -18,7 +18,7 @@ from pdfalearn.models import (
 from pdfalearn.rows import Rows
 from pdfalearn.stores import AnswerStore, model_key
 
-# So many stored rows are asked for again, and may differ by this much.
+# This many stored rows are asked for again, and may differ by this much.
 _ASKED_AGAIN = 2
 _SAME = 1e-3
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # A share of the calls tells what a sample costs, before it is decided how many are drawn.
 _PILOT_SHARE = 1 / 16
-# Over so many of the last calls, as a share of all, it is looked at how fast exploring closes.
+# How fast exploring closes is measured over this share of the calls that are left at first.
 _WINDOW = 1 / 16
 _MOST_AT_ONCE = 1024
 ROUNDING = 1e-12
