@@ -9,6 +9,7 @@ import pytest
 
 from pdfalearn import PDFA, Budget, LanguageModel, drift, probability
 from pdfalearn.errors import InputError
+from pdfalearn.exploring import ExplorationInterrupted, Step
 from pdfalearn.models import Batch, FunctionModel, Rows
 from tests.exploring.cases import LANGUAGES, random_target
 from tests.support import need_module
@@ -87,3 +88,18 @@ def test_models_that_cannot_be_compared() -> None:
     other = PDFA(alphabet="xy", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
     with pytest.raises(InputError, match="other symbols"):
         drift(pdfa, other, "a")
+
+
+def test_an_interrupt_brings_the_bounds_so_far() -> None:
+    def stop(step: Step) -> None:
+        if step.calls > 20:
+            raise KeyboardInterrupt
+
+    random = np.random.default_rng(3)
+    pdfa = random_target(random)
+    with pytest.raises(ExplorationInterrupted) as caught:
+        drift(pdfa, other_target(pdfa, random), ".*", gap=0, progress=stop)
+    found = caught.value.drift
+    assert found is not None
+    assert found.stopped == "interrupted"
+    assert found.prompts[0].answers_high < 1

@@ -10,6 +10,7 @@ import pytest
 from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, HasLength, LabelledDFA, Not, label_texts
 from pdfalearn.languages.byte_dfa import containing
+from pdfalearn.languages.kinds import LanguageLike
 from tests.support import need_module
 
 PATTERNS = [
@@ -75,7 +76,7 @@ def test_what_is_not_utf8_matches_nothing() -> None:
 
 
 def test_languages_of_other_kinds() -> None:
-    languages = [BeginsWith("né"), Not(Contains("日")), HasLength(2, 3), ["né", "ab"]]
+    languages: list[LanguageLike] = [BeginsWith("né"), Not(Contains("日")), HasLength(2, 3), ["né", "ab"]]
     dfa = label_texts(languages)
     assert run(dfa, "né".encode()) == [True, True, True, True]
     assert run(dfa, "né日本".encode()) == [True, False, False, False]

@@ -114,7 +114,8 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
         partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
         partial(_describe_drift, chosen),
-        lambda _: "interrupted: nothing is known yet",
+        lambda found: "interrupted" if found else "interrupted before anything was asked",
+        attached="drift",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -218,16 +219,24 @@ class LiveRun:
         """Explore until the gap, a verdict or the budget is reached."""
         gap = check_number(gap, "gap", 0, 1)
         least = None if at_least is None else check_share_or_one(at_least)
-        stopped = ""
         try:
-            stopped = self._explore(gap, _check_budget(budget), least)
+            with self.asking():
+                stopped = self._explore(gap, _check_budget(budget), least)
         except KeyboardInterrupt as interrupt:
-            self.close()
             raise ExplorationInterrupted(self.value("interrupted")) from interrupt
-        except BaseException:
-            self.close()  # after an error, what was opened is not asked again
-            raise
         return self.value(stopped)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Open the models; after an error they are closed, and not asked again."""
+        try:
+            with self.frontier.interrupts:
+                self.open()
+                yield
+                self.frontier.interrupts.check()
+        except BaseException:
+            self.close()
+            raise
 
     def value(self, stopped: str) -> Exploration:
         """Return what is known."""
@@ -238,8 +247,8 @@ class LiveRun:
         floor = _FLOOR_SHARE * gap if self.is_large else 0.0
         most = frontier.calls + (DEFAULT_CALLS if budget.max_words is None else budget.max_words)
         ends_at = np.inf if budget.max_seconds is None else time.monotonic() + budget.max_seconds
-        self.open()
         while True:
+            frontier.interrupts.check()
             low, high = self.gaps()
             closed = (high - low).max(axis=(1, 2)) <= gap
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model

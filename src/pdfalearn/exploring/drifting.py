@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.asking import DEFAULT_CALLS, Languages, LiveRun, Match, Progress
+from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.text import format_table, shorten
@@ -153,6 +155,8 @@ def drift(
     ------
     InputError
         If the models have other symbols, tokens, ends or numbers of prompts.
+    ExplorationInterrupted
+        After Ctrl-C; its ``drift`` has the bounds until then, without noise.
 
     Notes
     -----
@@ -181,18 +185,26 @@ def drift(
         tolerance = check_number(tolerance, "tolerance", 0, 1)
     left = DEFAULT_CALLS if budget is None or budget.max_words is None else budget.max_words
     seconds = None if budget is None else budget.max_seconds
+    begin = time.monotonic()
     while True:
         # Between rounds it is looked at whether the tolerance is settled.
         size = left if tolerance is None else min(left, 2 * run.batch)
-        part = Budget(max_words=max(1, size), max_seconds=seconds)
-        stopped = run.go_on(gap=gap, budget=part).stopped
+        rest = None if seconds is None else max(0.0, seconds - (time.monotonic() - begin))
+        part = Budget(max_words=max(1, size), max_seconds=rest)
+        try:
+            stopped = run.go_on(gap=gap, budget=part).stopped
+        except ExplorationInterrupted as interrupt:
+            interrupt.drift = _value(run, 0.0, count, "interrupted")
+            raise
         left -= size
         if stopped != "max_words" or left <= 0:
             break
         if tolerance is not None and _value(run, 0.0, count, "").is_within(tolerance) is not None:
             stopped = "tolerance"
             break
-    found = _value(run, _measure_noise(run, models), count, stopped)
+    with run.asking():
+        noise = _measure_noise(run, models)
+    found = _value(run, noise, count, stopped)
     run.close()
     return found
 
@@ -296,7 +308,6 @@ def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> float:
     if not len(nodes):
         return 0.0
     calls, noise = frontier.calls, 0.0
-    run.open()
     opened = frontier.models
     together, *_ = frontier.ask(nodes)
     frontier.models = [open_model(model) for model in models]

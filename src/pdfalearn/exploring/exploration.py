@@ -21,6 +21,7 @@ from pdfalearn.typing import Flags, Floats
 if TYPE_CHECKING:
     from pdfalearn.budgets import Budget
     from pdfalearn.exploring.asking import LiveRun
+    from pdfalearn.exploring.drifting import Drift
 
 _MEANINGS = {
     "whole": "the whole answer is in the language",
@@ -233,7 +234,9 @@ class Exploration(Frozen):
         Bounds
             Certain ones, with confidence 1, where exploring was enough.
         """
-        return estimate(self._run, self._rows, self._run.labels_of(name), calls, confidence, seed)
+        event = self._run.labels_of(name)
+        with self._run.asking():
+            return estimate(self._run, self._rows, event, calls, confidence, seed)
 
     def sample(
         self, count: int, name: str | None = None, *, seed: int = 0, calls: int = 100_000
@@ -254,7 +257,9 @@ class Exploration(Frozen):
         calls : int
             The most distributions that may be asked for.
         """
-        return draw_matching(self._run, self._rows, self._run.labels_of(name), count, seed, calls)
+        event = self._run.labels_of(name)
+        with self._run.asking():
+            return draw_matching(self._run, self._rows, event, count, seed, calls)
 
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""
@@ -296,6 +301,9 @@ class ExplorationInterrupted(KeyboardInterrupt):
     >>> issubclass(ExplorationInterrupted, KeyboardInterrupt)
     True
     """
+
+    drift: Drift | None = None
+    """What is known of two models that were compared."""
 
     def __init__(self, exploration: Exploration | None) -> None:
         super().__init__("exploring was interrupted")

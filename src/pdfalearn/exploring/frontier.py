@@ -11,7 +11,7 @@ from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.exploring.prefixes import Found, Items
 from pdfalearn.exploring.readings import Reading, StateMap
-from pdfalearn.models import Batch, LanguageModel, Lineage
+from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 WHOLE, TAIL = -1, -2
@@ -56,6 +56,8 @@ class Frontier:
         self.found, self.other = Found(count), Found(count)
         """Prefixes that settle a match, and those that settle that there is none."""
         self.items = Items(count)
+        self.interrupts = Interrupts()
+        """Lets a Ctrl-C through only while a model answers, or between two steps."""
         self.calls = 0
         """How many rows of a prefix were asked for."""
         self.steps = 0
@@ -180,7 +182,11 @@ class Frontier:
         where = np.searchsorted(wanted, nodes)
         in_order = len(where) == len(wanted) and bool((np.diff(where) > 0).all())
         for model in self.models:
-            rows = model.answer(batch)
+            self.interrupts.is_calling = True
+            try:
+                rows = model.answer(batch)
+            finally:
+                self.interrupts.is_calling = False
             if rows.undefined is not None and rows.undefined.any():
                 word = model.alphabet.decode(batch.word(int(rows.undefined.argmax())))
                 raise ModelError(

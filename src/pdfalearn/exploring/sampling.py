@@ -92,7 +92,6 @@ def _explore_while_worth(run: LiveRun, rows: Sequence[int], event: Flags, ends_a
     closed[list(rows)] = False
     window = max(run.batch // 2, int((ends_at - frontier.calls) * _WINDOW))
     seen = [(frontier.calls, _gap(frontier, rows, event))]
-    run.open()
     while (left := ends_at - frontier.calls) > 0:
         if not frontier.step(closed, min(run.batch, left), 0.0 if not run.is_large else 1e-7):
             return
@@ -203,9 +202,10 @@ def draw_matching(
     random, frontier = make_generator(seed), run.frontier
     ends_at = frontier.calls + check_integer(calls, "calls", 1)
     begun, rejected = frontier.calls, 0
-    run.open()
     if frontier.untold[list(rows), 0].any():
         raise InputError("the model did not tell all that may follow, so nothing can be drawn")
+    if not frontier.items.size and not frontier.steps:
+        raise InputError("every answer matches the same, so draw with pdfalearn.sample")
     accepted: list[tuple[int, int]] = []
     # Settled mass is drawn by the node behind which it was settled, then by the column.
     settled = frontier.node_settled[: frontier.size, 0, : len(event)][:, event].sum(axis=1)
