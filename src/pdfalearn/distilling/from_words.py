@@ -23,7 +23,8 @@ from pdfalearn.distilling.recorded import (
     propose_counted,
     propose_taught,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes
+from pdfalearn.distilling.searching import default_sizes
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError
 from pdfalearn.models import Interrupts
 from pdfalearn.passive import predict_rows, train_teacher

@@ -21,7 +21,8 @@ from pdfalearn.distilling.sampling import (
     explain_few_words,
     take_first_words,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
+from pdfalearn.distilling.searching import default_sizes, search
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UnsteadyModelError

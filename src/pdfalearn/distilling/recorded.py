@@ -12,7 +12,8 @@ from scipy.special import xlogy
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import States
-from pdfalearn.distilling.searching import SearchSettings, search
+from pdfalearn.distilling.searching import search
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, predict_rows
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats

@@ -3,85 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 
-from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.contexts import Contexts
+from pdfalearn.distilling.engine import improve_by_cycles, polish_fit, reduce_and_polish
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
-from pdfalearn.distilling.polishing import RELUCTANCE, grow, polish, reduce
+from pdfalearn.distilling.polishing import PrefixObjective
+from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.results import EVERY
 
-# Automata of more transitions are neither reduced nor wanted by default, unless they have at most
-# 120 states.
-_MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-# Prefixes times states that fit into memory while automata are searched.
-_MOST_COSTS = 2**28
-# A search starts with this many contexts at least, if there are as many, or twice the largest size.
-_FIRST = 512
-# Each size up to the first number goes through cycles, and then those that are by this factor
-# smaller than the one before; those between are nearly as good without.
-_EACH, _SPACING = 8, 0.87
-# The shares by which automata are made larger, until one helps too little; where each size goes
-# through cycles, all are tried.
-_GROWTH = (0.3, 0.3, 0.6, 1.0)
-# An automaton of merged prefixes is made larger up to this many states, if there are this many
-# answers for each; and counted prefixes are merged into at most this many states.
-_GROWN, _ANSWERS_A_STATE = 250, 20
-# Prefixes of exact answers are merged if this many states are enough.
-_MERGED = 64
-# A cycle that brings less than this share of the loss is not taken.
-_BETTER = 1e-3
 # Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchSettings:
-    """What decides how long a search takes, and how near it comes.
-
-    Parameters
-    ----------
-    largest : int
-        The most states of an automaton that is searched for; larger ones are made of the most
-        useful contexts. The first automata are that large: time and memory grow with it, and it
-        matters for results of some hundred states.
-    cycled : int
-        Automata of up to this many states are made larger and smaller again, which takes about half
-        of the time and brings about one percent of the loss, more where few states are enough.
-    tolerated : float
-        How many nats a word exact answers may differ by after prefixes that become one state. More
-        makes fewer states, and may miss a difference.
-    deviations : float
-        By how many standard deviations counts must differ more than by chance for prefixes to be
-        different states. With fewer there are more states, some of them by chance.
-    reluctance : float
-        The nats that a transition must gain to be moved. More overfits less where words are few.
-
-    Examples
-    --------
-    >>> SearchSettings(cycled=0, reluctance=2.0).largest
-    1500
-    """
-
-    largest: int = 1500
-    cycled: int = 64
-    tolerated: float = 0.02
-    deviations: float = 4.0
-    reluctance: float = RELUCTANCE
-
-    def __post_init__(self) -> None:
-        check_integer(self.largest, "largest", 2)
-        check_integer(self.cycled, "cycled", 0)
-        for name in ("tolerated", "deviations", "reluctance"):
-            check_number(getattr(self, name), name, 0.0, inf)
-
-
-def default_sizes(nodes: int, symbols: int) -> list[int]:
+def default_sizes(nodes: int, symbols: int, settings: SearchSettings = DEFAULTS) -> list[int]:
     """Return sizes for a number of answers and of symbols.
 
     Examples
@@ -89,7 +29,8 @@ def default_sizes(nodes: int, symbols: int) -> list[int]:
     >>> default_sizes(20, 2)[-2:], default_sizes(100, 2)[-3:]
     ([32, 36], [120, 150, 180])
     """
-    largest = max(1, min(2 * nodes, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
+    most = max(settings.at_least, settings.most_transitions // symbols)
+    largest = max(1, min(2 * nodes, most))
     sizes = list(range(1, min(largest, EVERY) + 1))
     scales = [0.1 * 10**power for power in range(9)]
     series = (round(scale * digits) for scale in scales for digits in _SERIES)
@@ -102,7 +43,7 @@ def search(
     *,
     cycles: bool = True,
     counted: bool = False,
-    settings: SearchSettings = SearchSettings(),
+    settings: SearchSettings = DEFAULTS,
 ) -> Iterator[tuple[int, Fit]]:
     """Search for automata of at most each of some sizes, about the largest first.
 
@@ -125,22 +66,24 @@ class Search:
     def __init__(
         self, evidence: Evidence, cycles: bool, counted: bool, settings: SearchSettings
     ) -> None:
-        self._evidence, self._settings, self._counted = evidence, settings, counted
-        self._cycled = settings.cycled if cycles else 0
+        self._evidence, self._counted = evidence, counted
+        self._settings = settings if cycles else replace(settings, cycled=0)
+        self._objective = PrefixObjective(evidence, self._settings)
 
     def run(self, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield the best automaton of each size, from contexts or from merged prefixes."""
-        evidence, sizes = self._evidence, sorted(set(sizes), reverse=True)
-        most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
-        largest = min(self._settings.largest, most, max(2, evidence.size // 3))
-        largest = max(2, min(largest, _MOST_COSTS // evidence.size))
+        evidence, settings = self._evidence, self._settings
+        sizes = sorted(set(sizes), reverse=True)
+        most = max(settings.at_least, settings.most_transitions // evidence.width)
+        largest = min(settings.largest, most, max(2, evidence.size // 3))
+        largest = max(2, min(largest, settings.most_costs // evidence.size))
         contexts = Contexts(evidence, max(largest, *sizes))
         for size in (size for size in sizes if size > largest):
             yield size, prune(fit_rows(contexts.machine(size), evidence), evidence)
         sizes = [size for size in sizes if size <= largest]
         if not sizes:
             return
-        start = contexts.machine(min(largest, max(_FIRST, 2 * sizes[0])))
+        start = contexts.machine(min(largest, max(settings.first, 2 * sizes[0])))
         fit = self._polish(redirect(start, np.arange(len(start.rows), dtype=np.int32)))
         merged = self._merge_prefixes(sizes)
         enough = 0 if merged is None else len(merged.machine.rows)
@@ -159,54 +102,43 @@ class Search:
         for size, found in self._go_down(best, others):
             losses[size] = found.loss
             yield size, found
-        again = self._go_down(other, [size for size in others if size <= _EACH])
+        again = self._go_down(other, [size for size in others if size <= settings.each])
         grown = self._grow(merged, sorted(losses)) if best is merged else ()
         for size, found in (*again, *grown):
             if found.loss < losses[size]:
                 yield size, found
 
     def _polish(self, machine: Machine) -> Fit:
-        polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
-        return prune(polished, self._evidence)
+        return self._objective.prune(polish_fit(self._objective, self._objective.fit(machine)))
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
-        before = inf
+        settings, before = self._settings, inf
         for size in sizes:
             if len(fit.machine.rows) > size:
-                fit = self._polish(reduce(fit, self._evidence, size).machine)
-            if size <= self._cycled and (size <= _EACH or size <= _SPACING * before):
-                fit, before = self.improve_by_cycles(fit), size
+                fit = reduce_and_polish(self._objective, fit, size)
+            is_apart = size <= settings.each or size <= settings.spacing * before
+            if size <= settings.cycled and is_apart:
+                fit, before = improve_by_cycles(self._objective, fit), size
             yield size, fit
-
-    def improve_by_cycles(self, fit: Fit) -> Fit:
-        """Make an automaton larger and smaller again as long as that makes it better."""
-        for share in _GROWTH:
-            size = len(fit.machine.rows)
-            larger = self._polish(grow(fit, self._evidence, max(1, round(share * size))))
-            again = self._polish(reduce(larger, self._evidence, size).machine)
-            if again.loss < (1 - _BETTER) * fit.loss:
-                fit = again
-            elif size > _EACH:
-                break
-        return fit
 
     def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
         """Return the automaton of merged prefixes, if few states are enough for it."""
         evidence, settings = self._evidence, self._settings
         if self._counted:
-            machine = merge_prefixes(evidence, 0.0, _GROWN, deviations=settings.deviations)
-        elif self._cycled and sizes[-1] <= _MERGED:
-            machine = merge_prefixes(evidence, settings.tolerated, _MERGED)
+            machine = merge_prefixes(evidence, 0.0, settings.grown, deviations=settings.deviations)
+        elif settings.cycled and sizes[-1] <= settings.merged:
+            machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
         else:
             machine = None
         return None if machine is None else self._polish(machine)
 
     def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield larger automata of merged prefixes, the smallest first."""
-        most = min(_GROWN, self._evidence.size // _ANSWERS_A_STATE)
+        most = min(self._settings.grown, self._evidence.size // self._settings.answers_a_state)
         for size in sizes:
             if len(fit.machine.rows) < size <= most:
                 more = size - len(fit.machine.rows)
-                fit = self._polish(grow(fit, self._evidence, more))
+                larger = self._objective.grow(fit, more)
+                fit = self._objective.prune(polish_fit(self._objective, larger))
                 yield size, fit

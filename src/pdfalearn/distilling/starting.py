@@ -17,7 +17,7 @@ from pdfalearn.distilling.from_words import distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
-from pdfalearn.distilling.searching import SearchSettings
+from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.models import Interrupts, LanguageModel, as_model
@@ -27,7 +27,6 @@ from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontie
 from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import model_key
 
-_SETTINGS = SearchSettings()
 # One word in this many is held out.
 _HELD_OUT = 10
 
@@ -45,7 +44,7 @@ def distill(
     audit: int = 16,
     held_out: float = 0.1,
     unseen: float = 0.02,
-    settings: SearchSettings = _SETTINGS,
+    settings: SearchSettings = DEFAULTS,
 ) -> Frontier:
     """Find the best automaton of every size, from a model within a budget, or from words.
 
