@@ -123,11 +123,14 @@ def reduce_and_polish(objective: Objective[F], fit: F, most: int) -> F:
     return objective.prune(polish_fit(objective, reduce(objective, fit, most)))
 
 
-def improve_by_cycles(objective: Objective[F], fit: F) -> F:
-    """Make a machine larger and smaller again as long as that makes it better."""
+def improve_by_cycles(objective: Objective[F], fit: F, most: int | None = None) -> F:
+    """Make a machine larger and smaller again as long as that makes it better.
+
+    It may have ``most`` states in the end; those that it has, if not given.
+    """
     settings = objective.settings
     for share in settings.growth:
-        size = len(fit.machine.rows)
+        size = most or len(fit.machine.rows)
         larger = objective.grow(fit, max(1, round(share * size)))
         larger = objective.prune(polish_fit(objective, larger))
         again = reduce_and_polish(objective, larger, size)

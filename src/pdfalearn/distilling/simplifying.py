@@ -149,5 +149,5 @@ class Search:
             fit = original.fit(fit)
         fit = polish_fit(original, fit)
         if 1 < size <= _SMALL and original.count_tries(fit) and fit.loss <= most:
-            fit = improve_by_cycles(original, fit)
+            fit = improve_by_cycles(original, fit, size)
         return fit
