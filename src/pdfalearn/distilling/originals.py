@@ -26,7 +26,7 @@ _SETTINGS = SearchSettings(
     tries=8,
     shares=(0.15, 0.15),
     each=0,
-    growth=(0.3, 0.3, 0.3, 0.3),
+    growth=(0.3, 0.3, 0.3),
 )
 # Merges compare futures this many symbols ahead.
 _AHEAD = 6
