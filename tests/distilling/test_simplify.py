@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.simplifying import ratios, small_pdfa
 from pdfalearn import PDFA, divergence, quotient, simplify
 from pdfalearn.datasets import random_pdfa, reber
-from pdfalearn.distilling import futures
+from pdfalearn.distilling import simplifying
 from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError
 from pdfalearn.results import Simplified
@@ -141,7 +141,7 @@ def test_copies_of_a_state_are_found_again() -> None:
 
 @pytest.mark.slow
 def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(futures, "MOST_COMPARED", 100)
+    monkeypatch.setattr(simplifying, "MOST_COMPARED", 100)
     pdfa = random_pdfa(150, 2, seed=7)
     ten, one = simplify(pdfa, states=[10, 1])
     assert ten.states == 10
