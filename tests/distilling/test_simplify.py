@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.simplifying import ratios, small_pdfa
 from pdfalearn import PDFA, divergence, quotient, simplify
+from pdfalearn.chains import walks
 from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.distilling import simplifying
 from pdfalearn.equivalence.relations import Exact
@@ -146,6 +147,19 @@ def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
     ten, one = simplify(pdfa, states=[10, 1])
     assert ten.states == 10
     assert ten.divergence < one.divergence
+
+
+def test_more_pairs_than_can_be_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pdfa = random_pdfa(120, 2, exact_size=True, seed=1)
+    wanted = simplify(pdfa, divergence=0.02)
+    monkeypatch.setattr(walks, "MOST_PAIRS", 5000)
+    monkeypatch.setattr(simplifying, "_COMPARED", 4000)
+    with pytest.raises(InputError, match=r"^100 states are too many .*ask for fewer states$"):
+        simplify(pdfa, states=100)
+    found = simplify(pdfa, divergence=0.02)
+    assert found.divergence <= 0.02
+    assert found.states <= 1.3 * wanted.states
+    assert simplify(pdfa, divergence=0.0).states == 120
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import inf, isinf
 from typing import overload
 
 import numpy as np
 
+from pdfalearn.chains import MOST_PAIRS
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.engine import improve_by_cycles, polish_fit, reduce
 from pdfalearn.distilling.originals import Original, Visited, merge_classes, merge_rare_states
@@ -23,8 +25,9 @@ MOST_COMPARED, _KAPPA = 2_000, 1000
 # Automata of at most this many states are made larger and smaller again, which is not expected to
 # make a loss smaller by more than a factor.
 _SMALL, _HOPE = 64, 1.5
-# The share of states by which the search for a divergence goes down at most.
-_STEP = 0.3
+# The share of states by which the search for a divergence goes down at most, and the most pairs of
+# states that it begins with.
+_STEP, _COMPARED = 0.3, 2**20
 
 
 @overload
@@ -94,8 +97,7 @@ class Search:
         """Return an automaton of each size; a larger one never diverges more."""
         found, fit = {}, self._start()
         for size in sorted(set(sizes), reverse=True):
-            fit = self._reduce(fit, size)
-            found[size] = self._measure(fit)
+            fit, found[size] = self._find(fit, size)
         best: Simplified | None = None
         for size in sorted(found):
             if best is None or found[size].divergence < best.divergence:
@@ -105,18 +107,32 @@ class Search:
 
     def within(self, bound: float) -> Simplified:
         """Return the smallest automaton found whose divergence is at most a bound."""
-        fit = self._start()
-        best = self._measure(fit)
-        step = best.states
-        # Take large steps down, and half of one that goes too far.
-        while step := min(step, best.states - 1, max(1, int(_STEP * best.states))):
-            trial = self._reduce(fit, best.states - step, _HOPE * bound)
-            measured = self._measure(trial)
-            if measured.divergence <= bound:
-                fit, best, step = trial, measured, measured.states
-            else:
-                step //= 2
+        fit, best = self._start(), self._measure(self._exact)
+        step, compared = best.states, _COMPARED // len(self._exact)
+        # Take large steps down, and half of one that goes too far. The first leads to where states
+        # are so few that all pairs are walked quickly.
+        while step := min(
+            step, best.states - 1, max(1, int(_STEP * best.states), best.states - compared)
+        ):
+            with suppress(InputError):  # there are too many pairs
+                trial, measured = self._find(fit, best.states - step, _HOPE * bound)
+                if measured.divergence <= bound:
+                    fit, best, step = trial, measured, measured.states
+                    continue
+            step //= 2
         return best
+
+    def _find(self, fit: Visited, size: int, most: float = inf) -> tuple[Visited, Simplified]:
+        """Return an automaton of a size, and measure it; see `_reduce`."""
+        try:
+            fit = self._reduce(fit, size, most)
+            is_exact = len(fit.visits) == len(self._exact)
+            return fit, self._measure(self._exact if is_exact else self._original.pdfa_of(fit))
+        except InputError as error:
+            raise InputError(
+                f"{size:,} states are too many to be compared with {len(self._exact):,}: words "
+                f"visit more than {MOST_PAIRS:,} pairs of them; ask for fewer states"
+            ) from error
 
     def _start(self) -> Visited:
         """Return the original; if it is large, with nearly equal states merged."""
@@ -126,11 +142,8 @@ class Search:
         pdfa = self._original.pdfa_of(fit)
         return merge_classes(fit, state_classes(pdfa, equivalence=Quantization(_KAPPA)))
 
-    def _measure(self, fit: Visited) -> Simplified:
-        """Return a PDFA with its exact divergence; the quotient if nothing was merged."""
-        pdfa = self._exact
-        if len(fit.visits) < len(self._exact):
-            pdfa = self._original.pdfa_of(fit)
+    def _measure(self, pdfa: PDFA) -> Simplified:
+        """Return a PDFA with its exact divergence."""
         value = directed_divergence(self._given, pdfa).per_symbol
         return Simplified(len(pdfa), pdfa, value)
 
