@@ -22,7 +22,8 @@ from pdfalearn.distilling.machines import (
     make_pdfa,
     redirect,
 )
-from pdfalearn.distilling.polishing import PrefixObjective, future_divergences, grow, polish
+from pdfalearn.distilling.polishing import future_divergences, grow
+from pdfalearn.distilling.prefixes import PrefixObjective, polish
 from pdfalearn.distilling.searching import search
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError

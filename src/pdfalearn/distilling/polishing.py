@@ -1,7 +1,7 @@
 """Change automata where evidence says so: move transitions, add states, remove states.
 
 All three stand on one pass over the evidence: what the words below every node would cost from every
-state. The loops that use them are in `engine.py`.
+state.
 """
 
 from __future__ import annotations
@@ -9,15 +9,33 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.engine import polish_fit
 from pdfalearn.distilling.evidence import Evidence, make_dense
-from pdfalearn.distilling.futures import future_costs
-from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, prune, redirect
-from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
+from pdfalearn.distilling.futures import choose_merges, future_costs
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, redirect
 from pdfalearn.typing import Integers, Singles
 
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
+
+# Polishing ends after this many rounds at the latest.
+_ROUNDS = 12
+# Polishing ends when a round lowers the loss by less than this share.
+_WORTH_IT = 2e-3
+# A transition that one word or more takes is moved if it gains at least this many nats.
+RELUCTANCE = 0.5
+
+# Futures are compared this many symbols ahead.
+_SWEEPS = 3
+# Futures follow only symbols that are at least this likely.
+_LIKELY = 0.02
+# A merge costs more, as if this many unseen words were in the state that is removed.
+_AS_IF_SEEN = 0.3
+# No unseen word costs more nats than this.
+_WORST = 5.0
+# At most this many states are removed one at a time, the best of some candidates.
+_ONE_BY_ONE, _TRIED = 16, 4
+# Of more states this share is removed at a time: up to this many, and beyond.
+_FEW, _SHARES = 128, (0.08, 0.15)
 
 
 def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:
@@ -62,97 +80,49 @@ class Edges:
 
 
 def polish(
-    machine: Machine,
-    evidence: Evidence,
-    settings: SearchSettings = DEFAULTS,
-    *,
-    within: bool = True,
+    machine: Machine, evidence: Evidence, *, within: bool = True, reluctance: float = RELUCTANCE
 ) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if there is one."""
+    """Return a machine whose transitions and rows fit evidence better, if there is one.
+
+    A transition is moved if it gains at least ``reluctance`` nats.
+    """
     lumped = evidence.lumped
     if lumped is not evidence:  # compare by the frequent symbols alone
         rows, priors = (make_dense(lumped.lump(table)) for table in machine[1:])
         lighter = Machine(machine.transitions, rows, priors)
-        found = polish(lighter, lumped, settings, within=within)
+        found = polish(lighter, lumped, within=within, reluctance=reluctance)
         transitions = found.machine.transitions
         return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
-    objective = PrefixObjective(evidence, settings, within=within)
-    return polish_fit(objective, objective.fit(machine))
+    fit, share = fit_rows(machine, evidence, within=within), 0.5
+    for _ in range(_ROUNDS):
+        moves, targets = _find_moves(Edges(fit, evidence), reluctance)
+        count, before = len(moves) + 1, fit.loss
+        # Move a share of them, and half as many whenever that does not help.
+        while fit.loss >= before:
+            if count == 1 or not len(moves):
+                return fit
+            count = max(1, int(share * len(moves)))
+            transitions = fit.machine.transitions.copy()
+            transitions.reshape(-1)[moves[:count]] = targets[:count]
+            moved = fit.machine._replace(transitions=transitions)
+            fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
+            share /= 2
+        share = min(1.0, 4 * share)
+        if fit.loss > (1 - _WORTH_IT) * before:
+            break
+    return fit
 
 
-class PrefixObjective:
-    """A tree of weighted prefixes as what machines are made to fit; see `engine.Objective`."""
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        settings: SearchSettings = DEFAULTS,
-        *,
-        within: bool = True,
-    ) -> None:
-        self.evidence, self.settings, self._within = evidence, settings, within
-
-    def fit(self, machine: Machine) -> Fit:
-        """Return a machine with the best rows."""
-        return fit_rows(machine, self.evidence, within=self._within)
-
-    def refit(self, fit: Fit, transitions: States) -> Fit:
-        """Return a machine with other transitions, and the best rows for these."""
-        return self.fit(fit.machine._replace(transitions=transitions))
-
-    def find_moves(self, fit: Fit) -> tuple[Integers, Integers]:
-        """Return the transitions that are worth moving and their targets, the best first.
-
-        That is those that gain at least ``reluctance`` nats, or less if few words take them.
-        """
-        edges = Edges(fit, self.evidence)
-        places = np.arange(len(edges.numbers))
-        news = edges.costs.argmin(axis=1)
-        gains = edges.costs[places, edges.targets] - edges.costs[places, news]
-        worth = gains > self.settings.reluctance * np.minimum(edges.weights, 1.0)
-        worth[0] = False
-        places = places[worth]
-        places = places[np.argsort(-gains[places], kind="stable")]
-        return edges.numbers[places], news[places]
-
-    def merge_costs(self, fit: Fit) -> Singles:
-        """Return what it costs to lead all that enters a state (row) to another (column).
-
-        That is what the words that enter it would cost there, and by how far the futures of the two
-        differ, for words that were not seen.
-        """
-        edges, size = Edges(fit, self.evidence), len(fit.machine.rows)
-        ones = np.ones(len(edges.targets), dtype=np.float32)
-        places = (edges.targets, np.arange(len(edges.targets)))
-        entering = csr_array((ones, places), shape=(size, len(edges.targets))) @ edges.costs
-        costs = np.asarray(entering - np.diag(entering)[:, None])
-        unseen = future_divergences(fit, self.evidence, self.settings)
-        costs += self.settings.as_if_seen * np.minimum(unseen, self.settings.worst)
-        np.fill_diagonal(costs, np.inf)
-        return costs
-
-    def merge(self, fit: Fit, sources: Integers, targets: Integers) -> Fit:
-        """Lead what enters the sources to their targets; keep what is reached then."""
-        places = np.arange(len(fit.machine.rows), dtype=np.int32)
-        places[sources] = targets
-        return self.fit(redirect(fit.machine, places))
-
-    def grow(self, fit: Fit, count: int) -> Fit:
-        """Return a machine with at most this many more states, where these help most."""
-        return self.fit(grow(fit, self.evidence, count))
-
-    def prune(self, fit: Fit) -> Fit:
-        """Return a machine without states that no possible word reaches."""
-        return prune(fit, self.evidence)
-
-    def count_rounds(self, fit: Fit) -> int:
-        """Return for how many rounds a machine may be polished."""
-        return self.settings.rounds
-
-    def count_tries(self, fit: Fit) -> int:
-        """Return how many merges are tried for the next one; none where there are many states."""
-        few = len(fit.machine.rows) <= self.settings.one_by_one
-        return self.settings.tries if few else 0
+def _find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
+    """Return the transitions that are worth moving and their targets, the best first."""
+    places = np.arange(len(edges.numbers))
+    news = edges.costs.argmin(axis=1)
+    gains = edges.costs[places, edges.targets] - edges.costs[places, news]
+    worth = gains > reluctance * np.minimum(edges.weights, 1.0)
+    worth[0] = False
+    places = places[worth]
+    places = places[np.argsort(-gains[places], kind="stable")]
+    return edges.numbers[places], news[places]
 
 
 def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
@@ -192,12 +162,47 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
 
 
-def future_divergences(fit: Fit, evidence: Evidence, settings: SearchSettings) -> Singles:
+def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:
+    """Return a machine of at most this many states.
+
+    Which state goes is decided by what the words that enter it would cost in another state, and by
+    how far the futures of the two differ, for words that were not seen.
+    """
+    while (size := len(fit.machine.rows)) > most:
+        costs = _merge_costs(fit, evidence)
+        if size <= _ONE_BY_ONE:
+            order = np.argsort(costs, axis=None, kind="stable")
+            merges = [np.divmod(place, size) for place in order[: min(_TRIED, size * (size - 1))]]
+        else:
+            share = _SHARES[size > _FEW]
+            merges = [choose_merges(costs, min(size - most, max(1, int(share * size))))]
+        trials = []
+        for sources, targets in merges:
+            places = np.arange(size, dtype=np.int32)
+            places[sources] = targets
+            trials.append(fit_rows(redirect(fit.machine, places), evidence))
+        fit = min(trials, key=lambda trial: trial.loss)
+    return fit
+
+
+def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
+    """Return what it costs to lead all that enters a state (row) to another (column)."""
+    edges, size = Edges(fit, evidence), len(fit.machine.rows)
+    ones = np.ones(len(edges.targets), dtype=np.float32)
+    places = (edges.targets, np.arange(len(edges.targets)))
+    entering = csr_array((ones, places), shape=(size, len(edges.targets))) @ edges.costs
+    costs = np.asarray(entering - np.diag(entering)[:, None])
+    costs += _AS_IF_SEEN * np.minimum(future_divergences(fit, evidence), _WORST)
+    np.fill_diagonal(costs, np.inf)
+    return costs
+
+
+def future_divergences(fit: Fit, evidence: Evidence) -> Singles:
     """Return the divergence of what follows state q from what follows p, for all p and q."""
     rows, logs = fit.machine.rows.astype(np.float32), fit.logs.astype(np.float32)
     local: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
     np.maximum(local, 0.0, out=local)
     moves = fit.machine.transitions.astype(np.int64)
     shares = evidence.spread(fit.machine.rows).astype(np.float32)
-    ahead = future_costs(local, moves, shares, moves, settings.sweeps, settings.likely)
-    return ahead[:-1, :-1].astype(np.float32, copy=False)
+    ahead = future_costs(local, moves, shares, moves, _SWEEPS, _LIKELY)[:-1, :-1]
+    return ahead.astype(np.float32, copy=False)

@@ -13,7 +13,7 @@ from pdfalearn.distilling.engine import improve_by_cycles, polish_fit, reduce_an
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
-from pdfalearn.distilling.polishing import PrefixObjective
+from pdfalearn.distilling.prefixes import PrefixObjective
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.results import EVERY
 
