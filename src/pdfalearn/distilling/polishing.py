@@ -6,10 +6,13 @@ state.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, make_dense
+from pdfalearn.distilling.evidence import Evidence, Step, make_dense
 from pdfalearn.distilling.futures import choose_merges, future_costs
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, redirect
 from pdfalearn.typing import Integers, Singles
@@ -17,6 +20,11 @@ from pdfalearn.typing import Integers, Singles
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
 
+# Numbers are sorted to find the different ones if there may be this many times as many.
+_SORTED = 8
+
+# About this many costs are looked up at once.
+_AT_ONCE = 2**20
 # Polishing ends after this many rounds at the latest.
 _ROUNDS = 12
 # Polishing ends when a round lowers the loss by less than this share.
@@ -43,40 +51,156 @@ def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) ->
 
     The cost of a node is its weight · KL(answer ‖ row), in nats.
     """
-    answers, entropies = evidence.weighted
-    costs: Singles = answers @ np.ascontiguousarray(fit.logs.T.astype(np.float32))
-    np.subtract(entropies[:, None], costs, out=costs)
-    targets = np.ascontiguousarray(fit.machine.transitions.T.astype(np.int64))
-    for step in evidence.steps:
-        below = costs[step.below]  # and led: what they cost for each state of their parents
-        if below.size < _SHORT * len(step.runs):
-            begins = np.arange(0, below.size, below.shape[1])[:, None]
-            led = below.reshape(-1).take(begins + targets[step.symbols])
-        else:
-            led = np.empty_like(below)
-            for begin, end, symbol in step.runs:
-                below[begin:end].take(targets[symbol], axis=1, out=led[begin:end], mode="clip")
-        if step.sums is None:
-            costs[step.above.start + step.parents] += led
-        else:
-            costs[step.above] += step.sums @ led
+    answers, entropies = evidence.swept
+    local: Singles = answers @ np.ascontiguousarray(fit.logs.T.astype(np.float32))
+    np.subtract(entropies[:, None], local, out=local)
+    led = np.ascontiguousarray(fit.machine.transitions.T.astype(np.int64))
+    return _sum_up(evidence, local, led, None, groups, count)
+
+
+def _sum_up(
+    evidence: Evidence,
+    local: Singles,
+    led: Integers,
+    turns: Integers | None,
+    groups: Integers,
+    count: int,
+) -> Singles:
+    """Return the sums over subtrees by group; ``local`` has what nodes cost, in the sweep's order.
+
+    A row of ``led`` says to which column each of a parent leads: for every symbol, or, with
+    ``turns``, for every one of these, which are of all nodes in the sweep's order.
+    """
+    sweep = evidence.sweep
+    costs = local if sweep.wrap is None else local.copy()
+    for step in sweep.steps:
+        _add_below(step, costs, costs, led, turns)
+    if sweep.wrap is not None:
+        _add_below(sweep.wrap, costs, local, led, turns)
+        costs = local
+        for step in sweep.steps:
+            _add_below(step, costs, costs, led, turns)
     ones, nodes = np.ones(evidence.size, dtype=np.float32), np.arange(evidence.size)
-    return np.asarray(csr_array((ones, (groups, nodes)), shape=(count, evidence.size)) @ costs)
+    choice = csr_array((ones, (groups[sweep.order], nodes)), shape=(count, evidence.size))
+    return np.asarray(choice @ costs)
+
+
+def _add_below(
+    step: Step, costs: Singles, totals: Singles, led: Integers, turns: Integers | None
+) -> None:
+    """Add what children cost in the columns that they are led to."""
+    below = costs[step.below]
+    if turns is not None or below.size < _SHORT * len(step.runs):
+        rows = led[step.symbols if turns is None else turns[step.below]]
+        rows += np.arange(0, below.size, below.shape[1])[:, None]
+        found = below.reshape(-1).take(rows)
+    else:
+        found = np.empty_like(below)
+        for begin, end, symbol in step.runs:
+            below[begin:end].take(led[symbol], axis=1, out=found[begin:end], mode="clip")
+    if step.sums is None:
+        totals[step.above.start + step.parents] += found
+    else:
+        totals[step.above] += step.sums @ found
+
+
+class Images(NamedTuple):
+    """The states that symbols lead to; these are few where an automaton has many states."""
+
+    # For every symbol, and the beginning as one more, its states, the last one repeated.
+    states: Integers
+    # Of a symbol and a state, the place in that.
+    places: Integers
+
+
+def find_images(fit: Fit, evidence: Evidence) -> Images | None:
+    """Return the states that each symbol leads to; None if all may as well be looked at."""
+    transitions, size = fit.machine.transitions, len(fit.machine.rows)
+    if size <= _FEW or not isinstance(evidence.weighted[0], np.ndarray):
+        return None
+    is_led = np.zeros((evidence.width + 1, size), dtype=bool)
+    is_led[np.arange(evidence.width), transitions] = True
+    is_led[-1, 0] = True
+    counts = is_led.sum(axis=1)
+    if 2 * counts.max() > size:
+        return None
+    places = np.cumsum(is_led, axis=1) - 1
+    states = np.zeros((evidence.width + 1, counts.max()), dtype=np.int64)
+    symbols, led = is_led.nonzero()
+    states[symbols, places[symbols, led]] = led
+    return Images(states, places)
+
+
+def image_costs(
+    fit: Fit, evidence: Evidence, images: Images, groups: Integers, count: int
+) -> Singles:
+    """Return what `subtree_costs` does, but only in the states that a node's symbol leads to."""
+    sweep, turns = evidence.sweep, evidence.turns
+    logs = fit.logs.astype(np.float32)
+    parts = [
+        turns.answers[begin:end] @ logs[images.states[symbol]].T
+        for begin, end, symbol in turns.runs
+    ]
+    local = evidence.swept[1][:, None] - np.concatenate(parts)[turns.places]
+    # Where a node's symbol leads after each state that its parent's symbol leads to.
+    led = fit.machine.transitions[images.states[turns.befores], turns.symbols[:, None]]
+    led = images.places[turns.symbols[:, None], led]
+    return _sum_up(evidence, local, led, turns.of_nodes, groups, count)
 
 
 class Edges:
-    """The transitions that words take, and what each would cost with every target."""
+    """The transitions that words take, and what each would cost with every target.
 
-    def __init__(self, fit: Fit, evidence: Evidence) -> None:
+    With ``images`` only those targets count that the transition's symbol leads to somewhere.
+    """
+
+    def __init__(self, fit: Fit, evidence: Evidence, images: Images | None = None) -> None:
         width = evidence.width
         numbers = fit.states[evidence.parents].astype(np.int64) * width + evidence.symbols
         numbers[0] = -1  # the beginning is one too
         # Transitions as state * symbols + symbol, first -1; and the place of each node's.
-        self.numbers, self.of_node = np.unique(numbers, return_inverse=True)
+        self.numbers, self.of_node = find_different(numbers, len(fit.machine.rows) * width)
         self.weights = np.bincount(self.of_node, evidence.weights)
-        self.costs: Singles = subtree_costs(fit, evidence, self.of_node, len(self.numbers))
+        count = len(self.numbers)
+        self.costs: Singles
+        if images is None:
+            self.costs = subtree_costs(fit, evidence, self.of_node, count)
+        else:
+            self.costs = image_costs(fit, evidence, images, self.of_node, count)
         self.targets = fit.machine.transitions.reshape(-1)[self.numbers]
         self.targets[0] = 0
+        self.images = images
+
+    def find_best(self) -> tuple[Integers, NDArray[np.float32]]:
+        """Return the best target of every transition, and the nats that it gains."""
+        places, news, olds = np.arange(len(self.numbers)), self.costs.argmin(axis=1), self.targets
+        if self.images is None:
+            return news, self.costs[places, olds] - self.costs[places, news]
+        symbols = self.numbers % len(self.images.states[:-1])
+        symbols[0] = -1
+        olds = self.images.places[symbols, olds]
+        gains = self.costs[places, olds] - self.costs[places, news]
+        return self.images.states[symbols, news], gains
+
+
+def find_different(numbers: Integers, count: int) -> tuple[Integers, Integers]:
+    """Return the different ones of numbers from -1 on, and the place of each among them."""
+    if count > _SORTED * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    is_there = np.zeros(count + 1, dtype=bool)
+    is_there[numbers + 1] = True
+    different = is_there.nonzero()[0] - 1
+    places = np.empty(count + 1, dtype=np.int64)
+    places[different + 1] = np.arange(len(different))
+    return different, places[numbers + 1]
+
+
+def find_edges(fit: Fit, evidence: Evidence) -> Edges:
+    """Return the transitions with their costs; those of the last fit are kept."""
+    kept = evidence.kept
+    if kept is None or kept[0] is not fit:
+        kept = evidence.kept = fit, Edges(fit, evidence, find_images(fit, evidence))
+    return kept[1]
 
 
 def polish(
@@ -95,7 +219,7 @@ def polish(
         return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
     fit, share = fit_rows(machine, evidence, within=within), 0.5
     for _ in range(_ROUNDS):
-        moves, targets = _find_moves(Edges(fit, evidence), reluctance)
+        moves, targets = _find_moves(find_edges(fit, evidence), reluctance)
         count, before = len(moves) + 1, fit.loss
         # Move a share of them, and half as many whenever that does not help.
         while fit.loss >= before:
@@ -116,8 +240,7 @@ def polish(
 def _find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
     """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
-    news = edges.costs.argmin(axis=1)
-    gains = edges.costs[places, edges.targets] - edges.costs[places, news]
+    news, gains = edges.find_best()
     worth = gains > reluctance * np.minimum(edges.weights, 1.0)
     worth[0] = False
     places = places[worth]
@@ -131,12 +254,12 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     Each new state is that of one transition: its row is the mean of the answers after it, and it
     goes on with every symbol to the state that suits best the words that take this transition.
     """
-    machine, edges = fit.machine, Edges(fit, evidence)
+    machine, edges = fit.machine, find_edges(fit, evidence)
     size = len(machine.rows)
     # Find where the words that take an edge should go on with every symbol that they have next.
     numbers = edges.of_node[evidence.parents] * evidence.width + evidence.symbols
     numbers[0] = -1
-    pairs, of_node = np.unique(numbers, return_inverse=True)
+    pairs, of_node = find_different(numbers, len(edges.numbers) * evidence.width)
     costs = subtree_costs(fit, evidence, of_node, len(pairs))[1:]
     owners, symbols = np.divmod(pairs[1:], evidence.width)
     targets, places = costs.argmin(axis=1), np.arange(len(owners))
@@ -187,13 +310,38 @@ def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:
 
 def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
     """Return what it costs to lead all that enters a state (row) to another (column)."""
-    edges, size = Edges(fit, evidence), len(fit.machine.rows)
-    ones = np.ones(len(edges.targets), dtype=np.float32)
-    places = (edges.targets, np.arange(len(edges.targets)))
-    entering = csr_array((ones, places), shape=(size, len(edges.targets))) @ edges.costs
-    costs = np.asarray(entering - np.diag(entering)[:, None])
+    edges, size = find_edges(fit, evidence), len(fit.machine.rows)
+    costs: Singles
+    if edges.images is None:
+        ones = np.ones(len(edges.targets), dtype=np.float32)
+        places = (edges.targets, np.arange(len(edges.targets)))
+        costs = np.asarray(csr_array((ones, places), shape=(size, len(ones))) @ edges.costs)
+    else:
+        costs = _leave_by_edges(fit, evidence, edges, edges.images)
+    costs -= np.diag(costs)[:, None].copy()
     costs += _AS_IF_SEEN * np.minimum(future_divergences(fit, evidence), _WORST)
     np.fill_diagonal(costs, np.inf)
+    return costs
+
+
+def _leave_by_edges(fit: Fit, evidence: Evidence, edges: Edges, images: Images) -> Singles:
+    """Return what words cost from where they enter a state (row), had they entered another.
+
+    Here they cost what its row says, and beyond what the transitions cost that leave it. The
+    entropies of answers are left out.
+    """
+    size = len(fit.machine.rows)
+    sums = evidence.sums(fit.states, size)[0].astype(np.float32)
+    costs: Singles = -(sums @ fit.logs.T.astype(np.float32))
+    columns = images.places[np.arange(evidence.width), fit.machine.transitions].T
+    owners, symbols = np.divmod(edges.numbers[1:], evidence.width)
+    begins = np.arange(1, len(owners) + 1)[:, None] * edges.costs.shape[1]
+    part = max(1, _AT_ONCE // size)
+    for first in range(0, len(owners), part):
+        here = slice(first, first + part)
+        beyond = edges.costs.reshape(-1).take(columns[symbols[here]] + begins[here])
+        starts = np.flatnonzero(np.diff(owners[here], prepend=-1))
+        costs[owners[here][starts]] += np.add.reduceat(beyond, starts, axis=0)
     return costs
 
 
