@@ -7,7 +7,7 @@ import numpy as np
 from pdfalearn.distilling.engine import polish_fit
 from pdfalearn.distilling.evidence import Evidence, make_dense
 from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, prune, redirect
-from pdfalearn.distilling.polishing import Edges, find_moves, grow, merge_costs
+from pdfalearn.distilling.polishing import find_edges, find_moves, grow, merge_costs
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.typing import Integers, Singles
 
@@ -52,11 +52,8 @@ class PrefixObjective:
         return self.fit(fit.machine._replace(transitions=transitions))
 
     def find_moves(self, fit: Fit) -> tuple[Integers, Integers]:
-        """Return the transitions that are worth moving and their targets, the best first.
-
-        That is those that gain at least ``reluctance`` nats, or less if few words take them.
-        """
-        return find_moves(Edges(fit, self.evidence), self.settings.reluctance)
+        """Return the transitions that are worth moving and their targets, the best first."""
+        return find_moves(find_edges(fit, self.evidence), self.settings.reluctance)
 
     def merge_costs(self, fit: Fit) -> Singles:
         """Return what it costs to lead all that enters a state (row) to another (column)."""
@@ -67,3 +64,20 @@ class PrefixObjective:
         places = np.arange(len(fit.machine.rows), dtype=np.int32)
         places[sources] = targets
         return self.fit(redirect(fit.machine, places))
+
+    def grow(self, fit: Fit, count: int) -> Fit:
+        """Return a machine with at most this many more states, where these help most."""
+        return self.fit(grow(fit, self.evidence, count))
+
+    def prune(self, fit: Fit) -> Fit:
+        """Return a machine without states that no possible word reaches."""
+        return prune(fit, self.evidence)
+
+    def count_rounds(self, fit: Fit) -> int:
+        """Return for how many rounds a machine may be polished."""
+        return self.settings.rounds
+
+    def count_tries(self, fit: Fit) -> int:
+        """Return how many merges are tried for the next one; none where there are many states."""
+        few = len(fit.machine.rows) <= self.settings.one_by_one
+        return self.settings.tries if few else 0
