@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from pdfalearn.distilling.recorded import (
 from pdfalearn.distilling.searching import default_sizes
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts
+from pdfalearn.models import Interrupts, run_long
 from pdfalearn.passive import predict_rows, train_teacher
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_part
@@ -85,20 +84,13 @@ def distill_words(
     progress: Wanted[DistillingProgress],
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, DistillingLine, is_of_words=True)
-    )
-    run: WordsRun | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            run = WordsRun(corpus, sizes, seed, held_out, unseen, settings, report, interrupts)
-            frontier = run.finish()
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+    shown = show_progress(progress, DistillingLine, is_of_words=True)
+    with run_long(shown, DistillingInterrupted) as frame:
+        run = WordsRun(
+            corpus, sizes, seed, held_out, unseen, settings, frame.progress, frame.interrupts
+        )
+        frame.salvage = run.salvage
+        return run.finish()
 
 
 class WordsRun:
@@ -336,23 +328,17 @@ class WordsRun:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=len(self._all.words),
-                    symbols=len(self._all.words.symbols),
-                    cost=0.0,
-                    share=len(self._found) / len(self._sizes),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
+        news = DistillingProgress(
+            phase=self._phase,
+            words=len(self._all.words),
+            symbols=len(self._all.words.symbols),
+            cost=0.0,
+            share=len(self._found) / len(self._sizes),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)
 
 
 def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:

@@ -234,20 +234,14 @@ class Run:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=self._sampling.words,
-                    symbols=self._observations.counts.symbols,
-                    cost=self._observations.meter.spent,
-                    share=min(1.0, self._sampling.share),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
+        news = DistillingProgress(
+            phase=self._phase,
+            words=self._sampling.words,
+            symbols=self._observations.counts.symbols,
+            cost=self._observations.meter.spent,
+            share=min(1.0, self._sampling.share),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import TypeGuard
 
 import numpy as np
@@ -20,7 +19,7 @@ from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts, LanguageModel, as_model
+from pdfalearn.models import LanguageModel, as_model, run_long
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier
@@ -142,22 +141,13 @@ def distill(
     budget = check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
-    )
-    run: Run | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
-            sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-            run = Run(sampling, wanted, settings, report, interrupts)
-            frontier = run.finish(store, key, audit)
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+    shown = show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
+    with run_long(shown, DistillingInterrupted) as frame:
+        observations = ObservationTree(asked, Tolerance(SAME), budget, frame.interrupts)
+        sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        run = Run(sampling, wanted, settings, frame.progress, frame.interrupts)
+        frame.salvage = run.salvage
+        return run.finish(store, key, audit)
 
 
 def _are_words(source: object) -> TypeGuard[CorpusLike]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
+
+News = TypeVar("News")
+Found = TypeVar("Found")
 
 # The rows of a batch take at most this many bytes, if they are dense.
 _MOST_BYTES = 2**26
@@ -266,6 +271,45 @@ class Interrupts:
         if self._is_pending:
             self._is_pending = False
             raise KeyboardInterrupt
+
+    def report(self, progress: Callable[[News], None], news: News) -> None:
+        """Call the function for progress, which a Ctrl-C may stop anywhere."""
+        self.check()
+        self.is_calling = True
+        try:
+            progress(news)
+        finally:
+            self.is_calling = False
+
+
+class Frame(Generic[Found]):
+    """What stands around a long run; see `run_long`."""
+
+    salvage: Callable[[], Found | None] | None = None
+    """What returns what was found until a Ctrl-C, as soon as there may be anything."""
+
+    def __init__(self, progress: Callable[..., None] | None, interrupts: Interrupts) -> None:
+        self.progress, self.interrupts = progress, interrupts
+
+
+@contextmanager
+def run_long(
+    shown: AbstractContextManager[Callable[..., None] | None],
+    stopped: Callable[[Found | None], KeyboardInterrupt],
+) -> Iterator[Frame[Found]]:
+    """Show progress, and hold a Ctrl-C back until a run is at a place where it can stop.
+
+    Then ``stopped`` is raised, with what the run's ``salvage`` returns.
+    """
+    frame: Frame[Found] | None = None
+    try:
+        with shown as progress, Interrupts() as interrupts:
+            frame = Frame(progress, interrupts)
+            yield frame
+        interrupts.check()
+    except KeyboardInterrupt as interrupt:
+        salvage = None if frame is None else frame.salvage
+        raise stopped(None if salvage is None else salvage()) from interrupt
 
 
 def error_text(error: BaseException) -> str:
