@@ -10,6 +10,7 @@ import numpy as np
 
 from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
+from pdfalearn.distilling.candidates import choose_on_halves
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
 from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
@@ -84,7 +85,7 @@ def distill_words(
     progress: Wanted[DistillingProgress],
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
-    shown = show_progress(progress, DistillingLine, is_of_words=True)
+    shown = None if progress is None else show_progress(progress, DistillingLine, is_of_words=True)
     with run_long(shown, DistillingInterrupted) as frame:
         run = WordsRun(
             corpus, sizes, seed, held_out, unseen, settings, frame.progress, frame.interrupts
@@ -121,9 +122,6 @@ class WordsRun:
         held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
         self._held_out = HeldOutWords(kept, self._width)
-        # Strengths are chosen on one half of the held-out words and measured on the other, so that
-        # the choice does not flatter.
-        self._is_first = np.arange(len(kept.words)) % 2 == 0
         # The words to choose with; those to search with are the first of them.
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
@@ -175,17 +173,14 @@ class WordsRun:
         self._interrupts.check()
 
     def _measure(self, candidate: Candidate) -> MeasuredCandidate:
-        counts, first = self._recorded.count_rows(candidate.transitions), self._is_first
+        counts = self._recorded.count_rows(candidate.transitions)
         tables = [
             estimate_rows(counts, candidate.priors, strength, self._unseen)
             for strength in candidate.strengths
         ]
         measured = [self._held_out.losses(candidate.transitions, rows) for rows in tables]
-        sums = np.array([comparable(*each) for each in measured])
-        best, by_first, by_second = (
-            int(sums[:, part].sum(axis=1).argmin()) for part in (first | True, first, ~first)
-        )
-        losses, infinite = np.where(first, measured[by_second], measured[by_first])
+        best, chosen = choose_on_halves([comparable(*each) for each in measured])
+        losses, infinite = np.array(measured)[chosen, :, np.arange(len(chosen))].T
         strength = candidate.strengths[best]
         training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
         return MeasuredCandidate(candidate, strength, float(training), losses, infinite)

@@ -49,7 +49,7 @@ class SearchSettings:
     # there are as many, or twice the largest size.
     first: int = 512
     # Automata of more transitions are neither reduced nor wanted by default, unless they have at
-    # most so many states; prefixes times states that fit into memory.
+    # most so many states; prefixes times states that memory can hold.
     most_transitions: int = 2**22
     at_least: int = 120
     most_costs: int = 2**28

@@ -141,7 +141,11 @@ def distill(
     budget = check_budget(budget, asked.cost)
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
-    shown = show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
+    shown = (
+        None
+        if progress is None
+        else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
+    )
     with run_long(shown, DistillingInterrupted) as frame:
         observations = ObservationTree(asked, Tolerance(SAME), budget, frame.interrupts)
         sampling = Sampling(observations, sampler, seed, _HELD_OUT)

@@ -229,6 +229,7 @@ class Run:
                 self._notes.append(coarse)
         counts = observations.counts
         findings = self._learner.findings(len(pdfa) - len(self._added))
+        queries = tuple(zip(*self._found, strict=True)) or ((), ())
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
@@ -240,8 +241,8 @@ class Run:
             tree_depth=findings.tree_depth,
             inner_nodes=findings.inner_nodes,
             structure_size=findings.structure_size,
-            counterexamples=tuple(count for count, _ in self._found),
-            longest_counterexamples=tuple(longest for _, longest in self._found),
+            counterexamples=queries[0],
+            longest_counterexamples=queries[1],
         )
         words = findings.access_words
         if len(self._added):

@@ -163,7 +163,11 @@ def learn(
 
         key = model_key(asked, model_id)
     is_endless = may_be_endless(asked, oracle)
-    shown = show_progress(progress, LearningLine, may_be_endless=is_endless)
+    shown = (
+        None
+        if progress is None
+        else show_progress(progress, LearningLine, may_be_endless=is_endless)
+    )
     with run_long(shown, LearningInterrupted) as frame:
         interrupts = frame.interrupts
         observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -282,19 +283,19 @@ class Interrupts:
             self.is_calling = False
 
 
+@dataclass
 class Frame(Generic[Found]):
     """What stands around a long run; see `run_long`."""
 
+    progress: Callable[..., None] | None
+    interrupts: Interrupts
     salvage: Callable[[], Found | None] | None = None
     """What returns what was found until a Ctrl-C, as soon as there may be anything."""
-
-    def __init__(self, progress: Callable[..., None] | None, interrupts: Interrupts) -> None:
-        self.progress, self.interrupts = progress, interrupts
 
 
 @contextmanager
 def run_long(
-    shown: AbstractContextManager[Callable[..., None] | None],
+    shown: AbstractContextManager[Callable[..., None] | None] | None,
     stopped: Callable[[Found | None], KeyboardInterrupt],
 ) -> Iterator[Frame[Found]]:
     """Show progress, and hold a Ctrl-C back until a run is at a place where it can stop.
@@ -303,7 +304,7 @@ def run_long(
     """
     frame: Frame[Found] | None = None
     try:
-        with shown as progress, Interrupts() as interrupts:
+        with shown or nullcontext() as progress, Interrupts() as interrupts:
             frame = Frame(progress, interrupts)
             yield frame
         interrupts.check()
