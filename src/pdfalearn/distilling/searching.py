@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -23,11 +24,14 @@ _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
 _MOST_COSTS = 2**28
 # A search starts with this many contexts at least, if there are as many, or twice the largest size.
 _FIRST = 512
-# Each size up to the first number goes through cycles, and then those that are by this factor
-# smaller than the one before; those between are nearly as good without.
-_EACH, _SPACING = 8, 0.87
-# The shares by which automata are made larger, until one helps too little; where each size goes
-# through cycles, all are tried.
+# Sizes that are by this factor smaller than the one before go through cycles; those between learn
+# from them. Up to the second size an automaton is made larger by all shares, and two are tried.
+_SPACING, _EACH = 0.7, 8
+# Automata of up to this many states are tried for the sizes around theirs.
+_SMALL = 64
+# Automata of up to so many states are searched with at most about so many exact answers.
+_THINNED = ((32, 2**13), (120, 2**15))
+# The shares by which automata are made larger, until one helps too little.
 _GROWTH = (0.3, 0.3, 0.6, 1.0)
 # An automaton of merged prefixes is made larger up to this many states, if there are this many
 # answers for each; and counted prefixes are merged into at most this many states.
@@ -127,6 +131,8 @@ class Search:
     ) -> None:
         self._evidence, self._settings, self._counted = evidence, settings, counted
         self._cycled = settings.cycled if cycles else 0
+        # The best automata so far of small sizes.
+        self._small: dict[int, Fit] = {}
 
     def run(self, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield the best automaton of each size, from contexts or from merged prefixes."""
@@ -147,44 +153,82 @@ class Search:
         losses: dict[int, float] = {}
         for size, smaller in self._go_down(fit, [size for size in sizes if size > enough]):
             fit, losses[size] = smaller, smaller.loss
-            yield size, fit
-        if merged is None:
-            return
-        # The two meet where merged prefixes have enough states: the better one goes on alone, but
-        # for small sizes, which cost little.
-        first, *others = [size for size in sizes if size <= enough] or [enough]
-        (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
-        best, other = sorted((fit, merged), key=lambda each: each.loss)
-        yield first, best
-        for size, found in self._go_down(best, others):
-            losses[size] = found.loss
-            yield size, found
-        again = self._go_down(other, [size for size in others if size <= _EACH])
-        grown = self._grow(merged, sorted(losses)) if best is merged else ()
-        for size, found in (*again, *grown):
-            if found.loss < losses[size]:
-                yield size, found
+            yield size, self._fit(fit, evidence)
+        if merged is not None:
+            # The two meet where merged prefixes have enough states: the better one goes on alone,
+            # but for small sizes, which cost little.
+            first, *others = [size for size in sizes if size <= enough] or [enough]
+            both = [next(self._go_down(each, [first]))[1] for each in (fit, merged)]
+            best, other = sorted(both, key=lambda each: each.loss)
+            if first in sizes:
+                losses[first] = best.loss
+                yield first, self._fit(best, evidence)
+            for size, found in self._go_down(best, others):
+                losses[size] = found.loss
+                yield size, self._fit(found, evidence)
+            for _ in self._go_down(other, [size for size in others if size <= _EACH]):
+                pass
+            if best.machine is both[1].machine:
+                for size, found in self._grow(merged, sorted(losses)):
+                    if found.loss < losses[size]:
+                        yield size, found
+        for size, found in self._exchange():
+            yield size, self._polish(found.machine)
 
-    def _polish(self, machine: Machine) -> Fit:
-        polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
-        return prune(polished, self._evidence)
+    def _polish(self, machine: Machine, evidence: Evidence | None = None) -> Fit:
+        evidence = evidence or self._evidence
+        return prune(polish(machine, evidence, reluctance=self._settings.reluctance), evidence)
+
+    def _fit(self, fit: Fit, evidence: Evidence) -> Fit:
+        """Return a fit on this evidence."""
+        return fit if len(fit.states) == evidence.size else fit_rows(fit.machine, evidence)
+
+    def _choose_evidence(self, size: int) -> Evidence:
+        """Return what automata of a size are searched with: small ones need fewer words."""
+        if self._counted:
+            return self._evidence
+        return next((self._evidence.thin(n) for most, n in _THINNED if size <= most), self._evidence)
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
         before = inf
         for size in sizes:
+            evidence = self._choose_evidence(size)
+            fit = self._fit(fit, evidence)
             if len(fit.machine.rows) > size:
-                fit = self._polish(reduce(fit, self._evidence, size).machine)
-            if size <= self._cycled and (size <= _EACH or size <= _SPACING * before):
-                fit, before = self.improve_by_cycles(fit), size
+                fit = self._polish(reduce(fit, evidence, size).machine, evidence)
+            if size <= self._cycled and size <= _SPACING * before:
+                fit, before = self.improve_by_cycles(fit, evidence), size
+            if size <= _SMALL and (size not in self._small or fit.loss < self._small[size].loss):
+                self._small[size] = fit
             yield size, fit
 
-    def improve_by_cycles(self, fit: Fit) -> Fit:
+    def _exchange(self) -> Iterator[tuple[int, Fit]]:
+        """Yield small automata, made better by growing smaller ones and reducing larger ones."""
+        found = self._small
+        sizes = sorted(found)
+        pairs = [*pairwise(sizes)] if self._cycled else []
+        for size, larger in pairs:
+            evidence = self._choose_evidence(larger)
+            fit = self._fit(found[size], evidence)
+            self._take(larger, grow(fit, evidence, larger - len(fit.machine.rows)))
+        for size, larger in pairs[::-1]:
+            evidence = self._choose_evidence(size)
+            self._take(size, reduce(self._fit(found[larger], evidence), evidence, size).machine)
+        yield from sorted(found.items(), reverse=True)
+
+    def _take(self, size: int, machine: Machine) -> None:
+        """Take an automaton for a size if it is better once it is polished."""
+        fit = self._polish(machine, self._choose_evidence(size))
+        if fit.loss < (1 - _BETTER) * self._small[size].loss:
+            self._small[size] = fit
+
+    def improve_by_cycles(self, fit: Fit, evidence: Evidence) -> Fit:
         """Make an automaton larger and smaller again as long as that makes it better."""
         for share in _GROWTH:
             size = len(fit.machine.rows)
-            larger = self._polish(grow(fit, self._evidence, max(1, round(share * size))))
-            again = self._polish(reduce(larger, self._evidence, size).machine)
+            larger = self._polish(grow(fit, evidence, max(1, round(share * size))), evidence)
+            again = self._polish(reduce(larger, evidence, size).machine, evidence)
             if again.loss < (1 - _BETTER) * fit.loss:
                 fit = again
             elif size > _EACH:
