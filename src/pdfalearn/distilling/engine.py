@@ -118,9 +118,9 @@ def choose_merges(costs: Numbers, most: int) -> tuple[Integers, Integers]:
     return sources, nearest[sources]
 
 
-def reduce_and_polish(objective: Objective[F], fit: F, most: int) -> F:
-    """Merge states until there are at most ``most``, and polish what is left."""
-    return objective.prune(polish_fit(objective, reduce(objective, fit, most)))
+def polish_and_prune(objective: Objective[F], fit: F) -> F:
+    """Move transitions, then leave out states that no word reaches."""
+    return objective.prune(polish_fit(objective, fit))
 
 
 def improve_by_cycles(objective: Objective[F], fit: F, most: int | None = None) -> F:
@@ -131,9 +131,8 @@ def improve_by_cycles(objective: Objective[F], fit: F, most: int | None = None) 
     settings = objective.settings
     for share in settings.growth:
         size = most or len(fit.machine.rows)
-        larger = objective.grow(fit, max(1, round(share * size)))
-        larger = objective.prune(polish_fit(objective, larger))
-        again = reduce_and_polish(objective, larger, size)
+        larger = polish_and_prune(objective, objective.grow(fit, max(1, round(share * size))))
+        again = polish_and_prune(objective, reduce(objective, larger, size))
         if again.loss < (1 - settings.better) * fit.loss:
             fit = again
         elif size > settings.each:

@@ -107,6 +107,7 @@ class Evidence:
         self.columns, self.shares = np.arange(self.width + 1), np.ones(self.width + 1)
         # What was last computed with this evidence, and for what.
         self.kept: Any = None
+        self._thinned: dict[int, Evidence] = {}
 
     @cached_property
     def negative_entropies(self) -> Floats:
@@ -130,7 +131,7 @@ class Evidence:
         if 2 * count > self.answers.shape[1]:
             return self
         lumped = copy(self)
-        lumped.kept = None
+        lumped.kept, lumped._thinned = None, {}
         is_kept = np.ones(self.width + 1, dtype=bool)
         is_kept[rare] = False
         lumped.columns = np.where(is_kept, np.cumsum(is_kept) - 1, count - 1)
@@ -212,6 +213,44 @@ class Evidence:
         return Turns(
             symbols, befores, of_nodes, answers, find_runs(lasts[by_symbol]), np.argsort(by_symbol)
         )
+
+    def thin(self, most: int) -> Evidence:
+        """Return the evidence of some of the words, with about this many nodes; always the same.
+
+        Weights are scaled alike for words that end early and late.
+        """
+        if self.size <= most:
+            return self
+        if most not in self._thinned:
+            self._thinned[most] = self._draw_words(most)
+        return self._thinned[most]
+
+    def _draw_words(self, most: int) -> Evidence:
+        below = np.bincount(self.parents[1:], self.weights[1:], self.size)
+        ends = np.maximum(self.weights - below, _TINY)
+        # Of a share of words, the least with which one that ends here is among them, or below here.
+        drawn = np.random.default_rng(0).random(self.size)
+        shares = -np.expm1(np.log1p(-drawn) / ends)
+        least = shares.copy()
+        for level in self.levels[:0:-1]:
+            np.minimum.at(least, self.parents[level], least[level])
+        share = max(float(np.partition(least, most - 1)[most - 1]), _TINY)
+        is_drawn = (shares <= share) & (ends > _TINY)
+        weights = np.where(is_drawn, share * ends / -np.expm1(ends * np.log1p(-share)), 0.0)
+        for level in self.levels[:0:-1]:
+            np.add.at(weights, self.parents[level], weights[level])
+        nodes = (weights > 0).nonzero()[0]
+        places = np.zeros(self.size, dtype=np.int64)
+        places[nodes] = np.arange(len(nodes))
+        found = Evidence(
+            places[self.parents[nodes]],
+            self.symbols[nodes],
+            weights[nodes],
+            self.answers[nodes],
+            self.codes,
+        )
+        found.columns, found.shares, found.width = self.columns, self.shares, self.width
+        return found
 
     def states(self, transitions: NDArray[np.int32], initial: int) -> NDArray[np.int32]:
         """Return the state after every node's word; -1 where a transition is missing."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
@@ -46,8 +48,14 @@ _PROBED = (512, 256, 128, 64, 32, 16, 8)
 _EVERY = 4
 # Automata are searched with at most about this many answers; their rows are means of all.
 _STRUCTURE = 2**16
+# Automata that only show where to ask are searched with at most about this many.
+_PROBING = 2**14
 # What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
+# Where seconds are bounded, searching ends after this share of them. So many answers for each second
+# that is left are searched with, so many at least, with cycles from so many seconds on; and sizes
+# are by this factor larger than the one before.
+_UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
 
@@ -72,6 +80,8 @@ class Run:
         self._notes: list[str] = []
         self._is_noisy = False
         self._frontier: Frontier | None = None
+        seconds = self._observations.budget.max_seconds
+        self._deadline = inf if seconds is None else time.monotonic() + _UNTIL * seconds
         if progress is not None:
             self._observations.asker.on_batch = self._report
 
@@ -136,14 +146,26 @@ class Run:
         """Return a share of the budget, less where held-out words have to be asked again."""
         return _NOISY * share if self._is_noisy else share
 
+    @property
+    def _seconds(self) -> float:
+        """How many seconds are left to search in; infinite if they are not bounded."""
+        return self._deadline - time.monotonic()
+
+    @property
+    def _structure(self) -> int:
+        """With how many answers automata are searched."""
+        return int(min(_STRUCTURE, max(_LEAST, _A_SECOND * self._seconds)))
+
     def _ask(self) -> None:
         """Ask where automata of several sizes are blind; new answers change these, and so on."""
         fits: list[Fit] = []
         codes: Integers | None = None
         for share in _QUESTIONS:
+            if self._seconds <= 0:
+                return
             self._phase = "automata"
             self._report()
-            evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+            evidence, nodes = self._sampling.make_evidence(min(_PROBING, self._structure))
             if codes is None:
                 sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
                 fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
@@ -159,13 +181,16 @@ class Run:
         """Find the automata, ask where they are blind, and polish them once more."""
         self._phase = "automata"
         self._report()
-        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
+        evidence, _ = self._sampling.make_evidence(self._structure)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
+            if self._seconds < inf:
+                self._sizes = [*_space_out(self._sizes)]
         searched = [size for size in self._sizes if size <= self._settings.largest]
         if searched:
-            self._keep(search(evidence, searched, settings=self._settings), evidence)
-        evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+            cycles = self._seconds > _CYCLES
+            self._keep(search(evidence, searched, cycles=cycles, settings=self._settings), evidence)
+        evidence, nodes = self._sampling.make_evidence(self._structure)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
         probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
         fits = [fit_rows(machine, evidence) for machine in probed]
@@ -173,9 +198,10 @@ class Run:
         self._phase = "questions"
         ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(_FINISHING))
         self._phase = "automata"
-        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
-        machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
-        self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
+        if self._seconds > 0:
+            evidence, _ = self._sampling.make_evidence(self._structure)
+            machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
+            self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
 
     @cached_property
     def _held_out(self) -> HeldOut:
@@ -194,6 +220,8 @@ class Run:
                     held_out = self._held_out.measure(pdfa).divergence.mean
                 self._report(states, fit.loss, held_out)
             self._interrupts.check()
+            if self._seconds <= 0:
+                break
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
         """Choose automata on held-out words, measure them, and give all answers to their rows."""
@@ -245,3 +273,12 @@ class Run:
             held_out_divergence=held_out,
         )
         self._interrupts.report(self._progress, news)
+
+
+def _space_out(sizes: Iterable[int]) -> Iterator[int]:
+    """Yield sizes that are by a factor larger than the one before."""
+    last = 0.0
+    for size in sizes:
+        if size >= _APART * last:
+            last = size
+            yield size

@@ -47,6 +47,10 @@ class PrefixObjective:
         """Return a machine with the best rows."""
         return fit_rows(machine, self.evidence, within=self._within)
 
+    def take(self, fit: Fit) -> Fit:
+        """Return a fit to this tree, which may have been one to another."""
+        return fit if len(fit.states) == self.evidence.size else self.fit(fit.machine)
+
     def refit(self, fit: Fit, transitions: States) -> Fit:
         """Return a machine with other transitions, and the best rows for these."""
         return self.fit(fit.machine._replace(transitions=transitions))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import inf
 
 import numpy as np
 
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.engine import improve_by_cycles, polish_fit, reduce_and_polish
+from pdfalearn.distilling.engine import improve_by_cycles, polish_and_prune, reduce
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
+from pdfalearn.distilling.machines import Fit, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.prefixes import PrefixObjective
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
@@ -69,10 +70,12 @@ class Search:
         self._evidence, self._counted = evidence, counted
         self._settings = settings if cycles else replace(settings, cycled=0)
         self._objective = PrefixObjective(evidence, self._settings)
+        # The best automata so far of small sizes.
+        self._small: dict[int, Fit] = {}
 
     def run(self, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield the best automaton of each size, from contexts or from merged prefixes."""
-        evidence, settings = self._evidence, self._settings
+        evidence, settings, objective = self._evidence, self._settings, self._objective
         sizes = sorted(set(sizes), reverse=True)
         most = max(settings.at_least, settings.most_transitions // evidence.width)
         largest = min(settings.largest, most, max(2, evidence.size // 3))
@@ -84,43 +87,76 @@ class Search:
         if not sizes:
             return
         start = contexts.machine(min(largest, max(settings.first, 2 * sizes[0])))
-        fit = self._polish(redirect(start, np.arange(len(start.rows), dtype=np.int32)))
+        start = redirect(start, np.arange(len(start.rows), dtype=np.int32))
+        fit = polish_and_prune(objective, objective.fit(start))
         merged = self._merge_prefixes(sizes)
         enough = 0 if merged is None else len(merged.machine.rows)
         losses: dict[int, float] = {}
         for size, smaller in self._go_down(fit, [size for size in sizes if size > enough]):
             fit, losses[size] = smaller, smaller.loss
-            yield size, fit
-        if merged is None:
-            return
-        # The two meet where merged prefixes have enough states: the better one goes on alone, but
-        # for small sizes, which cost little.
-        first, *others = [size for size in sizes if size <= enough] or [enough]
-        (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
-        best, other = sorted((fit, merged), key=lambda each: each.loss)
-        yield first, best
-        for size, found in self._go_down(best, others):
-            losses[size] = found.loss
-            yield size, found
-        again = self._go_down(other, [size for size in others if size <= settings.each])
-        grown = self._grow(merged, sorted(losses)) if best is merged else ()
-        for size, found in (*again, *grown):
-            if found.loss < losses[size]:
-                yield size, found
+            yield size, objective.take(fit)
+        if merged is not None:
+            # The two meet where merged prefixes have enough states: the better one goes on alone,
+            # but for small sizes, which cost little.
+            first, *others = [size for size in sizes if size <= enough] or [enough]
+            both = [next(self._go_down(each, [first]))[1] for each in (fit, merged)]
+            best, other = sorted(both, key=lambda each: each.loss)
+            if first in sizes:
+                losses[first] = best.loss
+                yield first, objective.take(best)
+            for size, found in self._go_down(best, others):
+                losses[size] = found.loss
+                yield size, objective.take(found)
+            for _ in self._go_down(other, [size for size in others if size <= settings.each]):
+                pass
+            if best.machine is both[1].machine:
+                for size, found in self._grow(merged, sorted(losses)):
+                    if found.loss < losses[size]:
+                        yield size, found
+        for size, found in self._exchange():
+            yield size, polish_and_prune(objective, objective.fit(found.machine))
 
-    def _polish(self, machine: Machine) -> Fit:
-        return self._objective.prune(polish_fit(self._objective, self._objective.fit(machine)))
+    def _choose_objective(self, size: int) -> PrefixObjective:
+        """Return what automata of a size are made to fit: fewer words are enough for small ones."""
+        if not self._counted:
+            for most, nodes in self._settings.thinned:
+                if size <= most:
+                    return PrefixObjective(self._evidence.thin(nodes), self._settings)
+        return self._objective
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
-        settings, before = self._settings, inf
+        settings, small, before = self._settings, self._small, inf
         for size in sizes:
+            objective = self._choose_objective(size)
+            fit = objective.take(fit)
             if len(fit.machine.rows) > size:
-                fit = reduce_and_polish(self._objective, fit, size)
-            is_apart = size <= settings.each or size <= settings.spacing * before
-            if size <= settings.cycled and is_apart:
-                fit, before = improve_by_cycles(self._objective, fit), size
+                fit = polish_and_prune(objective, reduce(objective, fit, size))
+            if size <= settings.cycled and size <= settings.spacing * before:
+                fit, before = improve_by_cycles(objective, fit), size
+            if size <= settings.exchanged and (size not in small or fit.loss < small[size].loss):
+                small[size] = fit
             yield size, fit
+
+    def _exchange(self) -> Iterator[tuple[int, Fit]]:
+        """Yield small automata, made better by growing smaller ones and reducing larger ones."""
+        found = self._small
+        sizes = sorted(found)
+        pairs = [*pairwise(sizes)] if self._settings.cycled else []
+        for size, larger in pairs:
+            objective = self._choose_objective(larger)
+            fit = objective.take(found[size])
+            self._try(objective, larger, objective.grow(fit, larger - len(fit.machine.rows)))
+        for size, larger in pairs[::-1]:
+            objective = self._choose_objective(size)
+            self._try(objective, size, reduce(objective, objective.take(found[larger]), size))
+        yield from sorted(found.items(), reverse=True)
+
+    def _try(self, objective: PrefixObjective, size: int, fit: Fit) -> None:
+        """Take an automaton for a size if it is better once it is polished."""
+        fit = polish_and_prune(objective, fit)
+        if fit.loss < (1 - self._settings.better) * self._small[size].loss:
+            self._small[size] = fit
 
     def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
         """Return the automaton of merged prefixes, if few states are enough for it."""
@@ -131,14 +167,14 @@ class Search:
             machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
         else:
             machine = None
-        return None if machine is None else self._polish(machine)
+        return machine and polish_and_prune(self._objective, self._objective.fit(machine))
 
     def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield larger automata of merged prefixes, the smallest first."""
-        most = min(self._settings.grown, self._evidence.size // self._settings.answers_a_state)
+        settings, objective = self._settings, self._objective
+        most = min(settings.grown, self._evidence.size // settings.answers_a_state)
         for size in sizes:
             if len(fit.machine.rows) < size <= most:
                 more = size - len(fit.machine.rows)
-                larger = self._objective.grow(fit, more)
-                fit = self._objective.prune(polish_fit(self._objective, larger))
+                fit = polish_and_prune(objective, objective.grow(fit, more))
                 yield size, fit

@@ -75,12 +75,16 @@ class SearchSettings:
     # unseen word costs more nats than this.
     as_if_seen: float = 0.3
     worst: float = 5.0
-    # Each size up to ``each`` goes through cycles, and then those that are by the factor
-    # ``spacing`` smaller than the one before; those between are nearly as good without.
-    each: int = 8
-    spacing: float = 0.87
+    # Sizes that are by this factor smaller than the one before go through cycles; those between
+    # learn from them: automata of up to so many states are tried for the sizes around theirs.
+    spacing: float = 0.7
+    exchanged: int = 64
+    # Automata of up to so many states are searched with at most about so many exact answers.
+    thinned: tuple[tuple[int, int], ...] = ((32, 2**13), (120, 2**15))
     # The shares by which automata are made larger in cycles. A cycle that brings less than a share
-    # ``better`` of the loss is not taken; above ``each`` states it is the last one.
+    # ``better`` of the loss is not taken; above ``each`` states it is the last one. Up to there two
+    # automata are taken down.
+    each: int = 8
     growth: tuple[float, ...] = (0.3, 0.3, 0.6, 1.0)
     better: float = 1e-3
 
