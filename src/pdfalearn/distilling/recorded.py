@@ -11,9 +11,9 @@ from scipy.special import xlogy
 
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import States
-from pdfalearn.distilling.searching import SearchSettings, search
-from pdfalearn.passive import Weights, predict_rows
+from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.distilling.searching import SearchSettings, search, search_from
+from pdfalearn.passive import Weights, merge_variously, predict_rows
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats
 
@@ -97,6 +97,32 @@ def propose_counted(
         yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
 
 
+def propose_one_state(recorded: Recorded) -> Candidate:
+    """Return the automaton of one state."""
+    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
+    counts = recorded.count_rows(transitions)
+    return Candidate(1, transitions, counts / counts.sum(), _COUNTED)
+
+
+def propose_merged(
+    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Iterator[Candidate]]:
+    """Yield runs of automata: each begins with one that a criterion of state merging finds.
+
+    This one is polished, and then made smaller. These criteria are quick, and other than contexts
+    they see what words of the same end have in common from their beginning.
+    """
+    evidence = recorded.make_evidence()
+    for transitions, counts in merge_variously(recorded.tree):
+        totals = counts.sum(axis=0) + 0.5
+        rows = np.tile(totals / totals.sum(), (len(counts), 1))
+        fits = search_from(Machine(transitions, rows, rows), evidence, sizes, settings=settings)
+        yield (
+            Candidate(len(fit.machine.rows), fit.machine.transitions, fit.machine.priors, _COUNTED)
+            for fit in fits
+        )
+
+
 def propose_taught(
     recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings
 ) -> Iterator[Candidate]:
@@ -135,13 +161,12 @@ def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> f
 
     Where there are many symbols, much of what comes was never seen before.
     """
-    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
-    counts = recorded.count_rows(transitions)
-    row = counts / counts.sum()
+    single = propose_one_state(recorded)
+    counts = recorded.count_rows(single.transitions)
 
     def lose(share: float) -> float:
-        tables = [estimate_rows(counts, row, strength, share) for strength in _COUNTED]
-        return min(float(held_out.losses(transitions, rows)[0].sum()) for rows in tables)
+        tables = [estimate_rows(counts, single.priors, each, share) for each in single.strengths]
+        return min(float(held_out.losses(single.transitions, rows)[0].sum()) for rows in tables)
 
     chosen, lost = least, lose(least)
     for share in (share for share in _SHARES if share > least > 0):

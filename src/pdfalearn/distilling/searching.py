@@ -10,7 +10,7 @@ import numpy as np
 
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.evidence import Evidence, make_dense
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.polishing import RELUCTANCE, grow, polish, reduce
@@ -119,6 +119,23 @@ def search(
             yield size, prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
 
 
+def search_from(
+    start: Machine, evidence: Evidence, sizes: Sequence[int], *, settings: SearchSettings
+) -> Iterator[Fit]:
+    """Polish an automaton and yield it, and then smaller ones of at most each size below its own.
+
+    Answers are counts of what followed.
+    """
+    lumped = evidence.lumped
+    rows, priors = (make_dense(lumped.lump(table)) for table in start[1:])
+    lighter = Machine(start.transitions, rows, priors)
+    for fit in Search(lumped, False, True, settings).run_from(lighter, sizes):
+        if lumped is evidence:
+            yield fit
+        else:
+            yield prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+
+
 class Search:
     """The search for the best automata of some sizes."""
 
@@ -164,6 +181,14 @@ class Search:
         for size, found in (*again, *grown):
             if found.loss < losses[size]:
                 yield size, found
+
+    def run_from(self, machine: Machine, sizes: Sequence[int]) -> Iterator[Fit]:
+        """Yield an automaton when it is polished, and then those of at most each smaller size."""
+        fit = self._polish(machine)
+        yield fit
+        smaller = [size for size in sorted(sizes, reverse=True) if size < len(fit.machine.rows)]
+        for _, found in self._go_down(fit, smaller):
+            yield found
 
     def _polish(self, machine: Machine) -> Fit:
         polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
