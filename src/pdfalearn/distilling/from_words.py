@@ -316,13 +316,15 @@ class WordsRun:
         is_interrupted: bool,
     ) -> Certificate:
         best = frontier.point(len(frontier.best))
-        mass = masses[frontier.points.index(best)]
+        place = frontier.points.index(best)
+        mass, strength = masses[place], found[place].strength
         held_out, total = len(self._held_out.lengths), len(self._all.words)
         texts = [
             f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
             f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
             f"perplexity of {best.perplexity:.4g}, on {held_out:,} of {total:,} "
-            f"{self._name}, which were held out; its rows were then fitted to all words, and give "
+            f"{self._name}, which were held out; its rows were then fitted to all words, and drawn "
+            f"to usual rows as if {strength:g} words of each state had shown these; so they give "
             f"{mass:.2g} to what was never seen in its place"
         ]
         if best.infinite_share:
