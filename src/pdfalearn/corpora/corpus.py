@@ -360,7 +360,7 @@ def _split_source(
 
 def _names_file(item: object) -> bool:
     """Return whether a string has the form of a file's name, and there is such a file."""
-    return isinstance(item, str) and not {".", "/", "\\"}.isdisjoint(item) and isfile(item)
+    return isinstance(item, str) and not {".", "/", "\\"}.isdisjoint(item) and isfile(item)  # noqa: PTH113
 
 
 def _list_words(given: Iterable[Word], unit: str) -> ListedPart:

@@ -48,8 +48,8 @@ from pdfalearn.typing import Floats, Integers
 _STRUCTURE, _CHOOSING = 2**18, 2**22
 # Where a teacher says what follows, half as many prefixes are enough.
 _TAUGHT_STRUCTURE = 2**17
-# Tables of this many prefixes times symbols fit into memory while prefixes are merged.
-_MERGED_TABLE = 2**24
+# Tables of this many prefixes times symbols fit into memory.
+_MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
 _FOR_TEACHER = 200
 # At most this many positions are held out.
@@ -176,8 +176,7 @@ class WordsRun:
 
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
-        most = min(_STRUCTURE, max(2, _MERGED_TABLE // self._width))
-        structure = self._take_structure(most)
+        structure = self._take_table(_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
         for candidate in runs[int(np.argmin(losses))]:
@@ -190,6 +189,10 @@ class WordsRun:
             return self._recorded
         count = max(2, round(len(self._training.words) * most / known))
         return Recorded(take_words(self._training, np.arange(count)), self._width)
+
+    def _take_table(self, most: int) -> Recorded:
+        """Return words of about this many prefixes at most, fewer where there are many symbols."""
+        return self._take_structure(min(most, max(2, _MOST_CELLS // self._width)))
 
     def _consider(self, candidate: Candidate) -> float:
         """Choose the strength of a candidate's priors; keep it if it is the best of its size.
@@ -235,7 +238,7 @@ class WordsRun:
         best = min(self._found.values(), key=_sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_structure(_TAUGHT_STRUCTURE)
+            structure = self._take_table(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             for candidate in propose_taught(structure, rows, self._sizes, self._settings):
                 self._consider(candidate)
@@ -375,7 +378,7 @@ class WordsRun:
                     words=len(self._all.words),
                     symbols=len(self._all.words.symbols),
                     cost=0.0,
-                    share=len(self._found) / len(self._sizes),
+                    share=min(1.0, len(self._found) / len(self._sizes)),
                     states=states,
                     training_divergence=loss,
                     held_out_divergence=held_out,

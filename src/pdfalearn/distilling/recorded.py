@@ -13,7 +13,7 @@ from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import Machine, States
 from pdfalearn.distilling.searching import SearchSettings, search, search_from
-from pdfalearn.passive import Weights, merge_variously, predict_rows
+from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats
 
@@ -208,9 +208,8 @@ class HeldOutWords:
 
     def teacher_losses(self, teacher: Weights) -> Floats:
         """Return -ln P of every word where an automaton need not be deterministic."""
-        tree, rows = self._tree, predict_rows(teacher, self._tree)
-        followed = rows[tree.parents[1:], tree.symbols[1:] + 1]
-        return comparable(*self._sum_up(followed, rows[self._ends, 0]))
+        followed, ended = predict_words(teacher, self._tree)
+        return comparable(*self._sum_up(followed[1:], ended[self._ends]))
 
     def _sum_up(self, followed: Floats, ended: Floats) -> tuple[Floats, Floats]:
         """Add up surprisals along words, and impossible positions, given the symbols' shares."""
