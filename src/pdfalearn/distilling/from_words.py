@@ -21,6 +21,8 @@ from pdfalearn.distilling.recorded import (
     estimate_rows,
     leave_one_out,
     propose_counted,
+    propose_merged,
+    propose_one_state,
     propose_taught,
 )
 from pdfalearn.distilling.searching import default_sizes
@@ -47,8 +49,10 @@ from pdfalearn.typing import Floats, Integers
 _STRUCTURE, _CHOOSING = 2**18, 2**22
 # Where a teacher says what follows, half as many prefixes are enough.
 _TAUGHT_STRUCTURE = 2**17
-# With fewer words there is no teacher: it would learn chance, too.
-_FOR_TEACHER = 1_000
+# Tables of this many prefixes times symbols fit into memory.
+_MOST_CELLS = 2**24
+# With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
+_FOR_TEACHER = 200
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
@@ -129,6 +133,7 @@ class WordsRun:
         given = default_sizes(len(self._recorded.tree), self._width)
         words, positions = len(self._training.words), int(self._recorded.positions)
         most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
+        self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "words"
@@ -138,8 +143,8 @@ class WordsRun:
         self._phase = "automata"
         self._report()
         structure = self._take_structure(_STRUCTURE)
-        for candidate in propose_counted(structure, self._sizes, self._settings):
-            self._consider(candidate)
+        self._search(structure, self._sizes)
+        self._merge_prefixes()
         self._learn_from_teacher(structure)
         return self._make_frontier(is_interrupted=False)
 
@@ -149,9 +154,24 @@ class WordsRun:
         missing = [size for size in _QUICK if size not in self._found]
         if missing:  # large ones are found first
             structure = self._take_structure(_QUICK_STRUCTURE)
-            for candidate in propose_counted(structure, missing, self._settings):
-                self._consider(candidate)
+            self._search(structure, missing)
         return self._make_frontier(is_interrupted=True)
+
+    def _search(self, structure: Recorded, sizes: Sequence[int]) -> None:
+        """Search for automata of some sizes in what follows prefixes."""
+        if larger := [size for size in sizes if size > 1]:
+            for candidate in propose_counted(structure, larger, self._settings):
+                self._consider(candidate)
+        if 1 in sizes:
+            self._consider(propose_one_state(self._recorded))
+
+    def _merge_prefixes(self) -> None:
+        """Merge prefixes by various criteria; make the best of these automata smaller."""
+        structure = self._take_table(_STRUCTURE)
+        runs = list(propose_merged(structure, self._sizes, self._settings))
+        losses = [self._consider(next(run)) for run in runs]
+        for candidate in runs[int(np.argmin(losses))]:
+            self._consider(candidate)
 
     def _take_structure(self, most: int) -> Recorded:
         """Return words to learn from that have about this many prefixes."""
@@ -161,16 +181,28 @@ class WordsRun:
         count = max(2, round(len(self._training.words) * most / known))
         return Recorded(take_words(self._training, np.arange(count)), self._width)
 
-    def _consider(self, candidate: Candidate) -> None:
-        """Choose the strength of a candidate's priors; keep it if it is the best of its size."""
+    def _take_table(self, most: int) -> Recorded:
+        """Return words of about this many prefixes at most, fewer where there are many symbols."""
+        return self._take_structure(min(most, max(2, _MOST_CELLS // self._width)))
+
+    def _consider(self, candidate: Candidate) -> float:
+        """Choose the strength of a candidate's priors; keep it if it is the best of its size.
+
+        Return what held-out words lose.
+        """
         found = self._measure(candidate)
-        before = self._found.get(candidate.size)
-        if before is None or _sum_up(found) < _sum_up(before):
-            self._found[candidate.size] = found
+        lost, size = _sum_up(found), len(candidate.transitions)
+        # Of sizes that were asked for, the next one; else an automaton may have any.
+        places = [asked for asked in self._asked if asked >= size] if self._asked else [size]
+        if places and size <= max(_LARGEST, *self._sizes):
+            before = self._found.get(places[0])
+            if before is None or lost < _sum_up(before):
+                self._found[places[0]] = found
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
-        self._report(len(candidate.transitions), found.training_loss, held_out)
+        self._report(size, found.training_loss, held_out)
         self._interrupts.check()
+        return lost
 
     def _measure(self, candidate: Candidate) -> MeasuredCandidate:
         counts = self._recorded.count_rows(candidate.transitions)
@@ -194,7 +226,7 @@ class WordsRun:
         best = min(self._found.values(), key=_sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_structure(_TAUGHT_STRUCTURE)
+            structure = self._take_table(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             for candidate in propose_taught(structure, rows, self._sizes, self._settings):
                 self._consider(candidate)
@@ -275,13 +307,15 @@ class WordsRun:
         is_interrupted: bool,
     ) -> Certificate:
         best = frontier.point(len(frontier.best))
-        mass = masses[frontier.points.index(best)]
+        place = frontier.points.index(best)
+        mass, strength = masses[place], found[place].strength
         held_out, total = len(self._held_out.lengths), len(self._all.words)
         texts = [
             f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
             f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
             f"perplexity of {best.perplexity:.4g}, on {held_out:,} of {total:,} "
-            f"{self._name}, which were held out; its rows were then fitted to all words, and give "
+            f"{self._name}, which were held out; its rows were then fitted to all words, and drawn "
+            f"to usual rows as if {strength:g} words of each state had shown these; so they give "
             f"{mass:.2g} to what was never seen in its place"
         ]
         if best.infinite_share:
@@ -328,7 +362,7 @@ class WordsRun:
             words=len(self._all.words),
             symbols=len(self._all.words.symbols),
             cost=0.0,
-            share=len(self._found) / len(self._sizes),
+            share=min(1.0, len(self._found) / len(self._sizes)),
             states=states,
             training_divergence=loss,
             held_out_divergence=held_out,

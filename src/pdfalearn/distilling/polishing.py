@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Step
+from pdfalearn.distilling.evidence import Evidence, Step, Table, make_dense, xlogx
 from pdfalearn.distilling.futures import future_costs
 from pdfalearn.distilling.machines import Fit, Machine
 from pdfalearn.distilling.settings import SearchSettings
-from pdfalearn.typing import Integers, Singles
+from pdfalearn.typing import Floats, Integers, Singles
 
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
@@ -219,10 +219,8 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     now = machine.transitions[edges.targets[owners], symbols]
     later = np.bincount(owners, costs[places, now] - costs[places, targets], len(edges.numbers))
     # What a state of its own gains an edge: at once by its row, and later by these targets.
-    sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
-    means = sums / weights[:, None]
-    divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    gains = weights * divergences.sum(axis=1) + later
+    means = evidence.average_answers(edges.of_node, edges.weights)
+    gains = edges.weights * _compute_divergences(means, fit.logs, edges.targets) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
     gains[0] = 0.0
@@ -234,8 +232,17 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     mine = (places[owners] >= 0).nonzero()[0]
     transitions[places[owners[mine]], symbols[mine]] = targets[mine]
     transitions.reshape(-1)[edges.numbers[best]] = places[best]
-    rows = np.concatenate((machine.rows, means[best]))
+    rows = np.concatenate((machine.rows, make_dense(means[best])))
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
+
+
+def _compute_divergences(means: Table, logs: Floats, targets: Integers) -> Floats:
+    """Return the divergence of each mean from the row of its target, without tables if sparse."""
+    if isinstance(means, csr_array):
+        owners = np.repeat(np.arange(len(targets)), np.diff(means.indptr))
+        values = xlogx(means.data) - means.data * logs[targets[owners], means.indices]
+        return np.bincount(owners, values, len(targets)).astype(np.float64)
+    return np.asarray((xlogx(means) - means * logs[targets]).sum(axis=1))
 
 
 def merge_costs(fit: Fit, evidence: Evidence, settings: SearchSettings) -> Singles:

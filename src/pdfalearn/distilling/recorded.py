@@ -11,10 +11,10 @@ from scipy.special import xlogy
 
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import States
-from pdfalearn.distilling.searching import search
+from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.distilling.searching import search, search_from
 from pdfalearn.distilling.settings import SearchSettings
-from pdfalearn.passive import Weights, predict_rows
+from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats
 
@@ -98,6 +98,32 @@ def propose_counted(
         yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
 
 
+def propose_one_state(recorded: Recorded) -> Candidate:
+    """Return the automaton of one state."""
+    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
+    counts = recorded.count_rows(transitions)
+    return Candidate(1, transitions, counts / counts.sum(), _COUNTED)
+
+
+def propose_merged(
+    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Iterator[Candidate]]:
+    """Yield runs of automata: each begins with one that a criterion of state merging finds.
+
+    This one is polished, and then made smaller. These criteria are quick, and other than contexts
+    they see what words of the same end have in common from their beginning.
+    """
+    evidence = recorded.make_evidence()
+    for transitions, counts in merge_variously(recorded.tree):
+        totals = counts.sum(axis=0) + 0.5
+        rows = np.tile(totals / totals.sum(), (len(counts), 1))
+        fits = search_from(Machine(transitions, rows, rows), evidence, sizes, settings=settings)
+        yield (
+            Candidate(len(fit.machine.rows), fit.machine.transitions, fit.machine.priors, _COUNTED)
+            for fit in fits
+        )
+
+
 def propose_taught(
     recorded: Recorded, rows: Floats, sizes: Sequence[int], settings: SearchSettings
 ) -> Iterator[Candidate]:
@@ -136,13 +162,12 @@ def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> f
 
     Where there are many symbols, much of what comes was never seen before.
     """
-    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
-    counts = recorded.count_rows(transitions)
-    row = counts / counts.sum()
+    single = propose_one_state(recorded)
+    counts = recorded.count_rows(single.transitions)
 
     def lose(share: float) -> float:
-        tables = [estimate_rows(counts, row, strength, share) for strength in _COUNTED]
-        return min(float(held_out.losses(transitions, rows)[0].sum()) for rows in tables)
+        tables = [estimate_rows(counts, single.priors, each, share) for each in single.strengths]
+        return min(float(held_out.losses(single.transitions, rows)[0].sum()) for rows in tables)
 
     chosen, lost = least, lose(least)
     for share in (share for share in _SHARES if share > least > 0):
@@ -184,9 +209,8 @@ class HeldOutWords:
 
     def teacher_losses(self, teacher: Weights) -> Floats:
         """Return -ln P of every word where an automaton need not be deterministic."""
-        tree, rows = self._tree, predict_rows(teacher, self._tree)
-        followed = rows[tree.parents[1:], tree.symbols[1:] + 1]
-        return comparable(*self._sum_up(followed, rows[self._ends, 0]))
+        followed, ended = predict_words(teacher, self._tree)
+        return comparable(*self._sum_up(followed[1:], ended[self._ends]))
 
     def _sum_up(self, followed: Floats, ended: Floats) -> tuple[Floats, Floats]:
         """Add up surprisals along words, and impossible positions, given the symbols' shares."""

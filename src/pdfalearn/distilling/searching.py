@@ -11,8 +11,8 @@ import numpy as np
 
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.engine import improve_by_cycles, polish_and_prune, reduce
-from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit, fit_rows, prune, redirect, spread_rows
+from pdfalearn.distilling.evidence import Evidence, make_dense
+from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
 from pdfalearn.distilling.prefixes import PrefixObjective
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
@@ -59,6 +59,23 @@ def search(
             yield size, fit
         else:
             yield size, prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+
+
+def search_from(
+    start: Machine, evidence: Evidence, sizes: Sequence[int], *, settings: SearchSettings
+) -> Iterator[Fit]:
+    """Polish an automaton and yield it, and then smaller ones of at most each size below its own.
+
+    Answers are counts of what followed.
+    """
+    lumped = evidence.lumped
+    rows, priors = (make_dense(lumped.lump(table)) for table in start[1:])
+    lighter = Machine(start.transitions, rows, priors)
+    for fit in Search(lumped, False, True, settings).run_from(lighter, sizes):
+        if lumped is evidence:
+            yield fit
+        else:
+            yield prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
 
 
 class Search:
@@ -115,6 +132,14 @@ class Search:
                         yield size, found
         for size, found in self._exchange():
             yield size, polish_and_prune(objective, objective.fit(found.machine))
+
+    def run_from(self, machine: Machine, sizes: Sequence[int]) -> Iterator[Fit]:
+        """Yield an automaton when it is polished, and then those of at most each smaller size."""
+        fit = polish_and_prune(self._objective, self._objective.fit(machine))
+        yield fit
+        smaller = [size for size in sorted(sizes, reverse=True) if size < len(fit.machine.rows)]
+        for _, found in self._go_down(fit, smaller):
+            yield found
 
     def _choose_objective(self, size: int) -> PrefixObjective:
         """Return what automata of a size are made to fit: fewer words are enough for small ones."""
