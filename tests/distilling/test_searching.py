@@ -192,7 +192,7 @@ def test_growing_and_cycles_make_up_for_a_missing_state() -> None:
     small = reduce(fit_rows(machine, evidence), evidence, 9)
     again = polish(grow(small, evidence, 3), evidence)
     assert again.loss < 0.5 * small.loss
-    cycled = Search(evidence, True, False, SearchSettings()).improve_by_cycles(small)
+    cycled = Search(evidence, True, False, SearchSettings()).improve_by_cycles(small, evidence)
     assert cycled.loss <= small.loss
 
 

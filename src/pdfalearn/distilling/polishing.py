@@ -20,6 +20,10 @@ from pdfalearn.typing import Integers, Singles
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
 
+# Costs are looked up only where symbols lead to if that is at most this share of all states.
+_MOST_LED = 0.5
+# Automata of up to this many states are polished with all targets in the end.
+_WHOLE = 600
 # Numbers are sorted to find the different ones if there may be this many times as many.
 _SORTED = 8
 
@@ -122,7 +126,7 @@ def find_images(fit: Fit, evidence: Evidence) -> Images | None:
     is_led[np.arange(evidence.width), transitions] = True
     is_led[-1, 0] = True
     counts = is_led.sum(axis=1)
-    if 2 * counts.max() > size:
+    if counts.max() > _MOST_LED * size:
         return None
     places = np.cumsum(is_led, axis=1) - 1
     states = np.zeros((evidence.width + 1, counts.max()), dtype=np.int64)
@@ -217,24 +221,37 @@ def polish(
         found = polish(lighter, lumped, within=within, reluctance=reluctance)
         transitions = found.machine.transitions
         return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
-    fit, share = fit_rows(machine, evidence, within=within), 0.5
+    fit = fit_rows(machine, evidence, within=within)
+    share, edges = 0.5, find_edges(fit, evidence)
     for _ in range(_ROUNDS):
-        moves, targets = _find_moves(find_edges(fit, evidence), reluctance)
-        count, before = len(moves) + 1, fit.loss
-        # Move a share of them, and half as many whenever that does not help.
-        while fit.loss >= before:
-            if count == 1 or not len(moves):
-                return fit
-            count = max(1, int(share * len(moves)))
-            transitions = fit.machine.transitions.copy()
-            transitions.reshape(-1)[moves[:count]] = targets[:count]
-            moved = fit.machine._replace(transitions=transitions)
-            fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
-            share /= 2
-        share = min(1.0, 4 * share)
-        if fit.loss > (1 - _WORTH_IT) * before:
+        before, had_images = fit.loss, edges.images is not None
+        fit, share = _move(fit, evidence, edges, reluctance, share, within=within)
+        is_worth_it = fit.loss <= (1 - _WORTH_IT) * before
+        if is_worth_it:
+            edges = find_edges(fit, evidence)
+        elif had_images and len(fit.machine.rows) <= _WHOLE:
+            edges = Edges(fit, evidence)  # at last with all targets
+        else:
             break
     return fit
+
+
+def _move(
+    fit: Fit, evidence: Evidence, edges: Edges, reluctance: float, share: float, *, within: bool
+) -> tuple[Fit, float]:
+    """Move a share of the transitions, and half as many whenever that does not help."""
+    moves, targets = _find_moves(edges, reluctance)
+    count, before = len(moves) + 1, fit.loss
+    while fit.loss >= before:
+        if count == 1 or not len(moves):
+            return fit, share
+        count = max(1, int(share * len(moves)))
+        transitions = fit.machine.transitions.copy()
+        transitions.reshape(-1)[moves[:count]] = targets[:count]
+        moved = fit.machine._replace(transitions=transitions)
+        fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
+        share /= 2
+    return fit, min(1.0, 4 * share)
 
 
 def _find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:

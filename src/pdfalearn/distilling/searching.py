@@ -26,7 +26,7 @@ _MOST_COSTS = 2**28
 _FIRST = 512
 # Sizes that are by this factor smaller than the one before go through cycles; those between learn
 # from them. Up to the second size an automaton is made larger by all shares, and two are tried.
-_SPACING, _EACH = 0.7, 8
+_SPACING, _EACH = 0.8, 8
 # Automata of up to this many states are tried for the sizes around theirs.
 _SMALL = 64
 # Automata of up to so many states are searched with at most about so many exact answers.
