@@ -25,7 +25,7 @@ _MOST_COSTS = 2**28
 # A search starts with this many contexts at least, if there are as many, or twice the largest size.
 _FIRST = 512
 # Sizes that are by this factor smaller than the one before go through cycles; those between learn
-# from them. Up to the second size an automaton is made larger by all shares, and two are tried.
+# from them. Up to the second size all do, and by all shares.
 _SPACING, _EACH = 0.8, 8
 # Automata of up to this many states are tried for the sizes around theirs.
 _SMALL = 64
@@ -197,7 +197,7 @@ class Search:
             fit = self._fit(fit, evidence)
             if len(fit.machine.rows) > size:
                 fit = self._polish(reduce(fit, evidence, size).machine, evidence)
-            if size <= self._cycled and size <= _SPACING * before:
+            if size <= self._cycled and (size <= _EACH or size <= _SPACING * before):
                 fit, before = self.improve_by_cycles(fit, evidence), size
             if size <= _SMALL and (size not in self._small or fit.loss < self._small[size].loss):
                 self._small[size] = fit
