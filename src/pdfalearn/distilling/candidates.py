@@ -61,13 +61,11 @@ class Chooser:
         # The places of the strengths chosen last: automata of like sizes need like ones.
         self._last = {True: _FIRST, False: _FIRST}
 
-    def choose(self, machines: Mapping[int, Machine | None]) -> Iterator[tuple[int, Choice]]:
-        """Yield the choice of every size, the largest first; None was not searched for."""
+    def choose(self, machines: Mapping[int, Sequence[Machine]]) -> Iterator[tuple[int, Choice]]:
+        """Yield the choice of every size, the largest first; if none was found, of contexts."""
         for size in sorted(machines, reverse=True):
-            machine, found = machines[size], list[Candidate]()
-            if machine is not None:
-                found += self._measure_searched(machine)
-            if machine is None or size <= len(self._contexts):
+            found = [each for machine in machines[size] for each in self._measure_searched(machine)]
+            if not found or size <= len(self._contexts):
                 found += self._measure_contexts(size)
             yield size, self._compare(found)
 

@@ -41,11 +41,14 @@ class Objective(Protocol[F]):
     def refit(self, fit: F, transitions: States) -> F:
         """Return a machine with other transitions, and the best rows for these."""
 
-    def find_moves(self, fit: F) -> tuple[Integers, Integers]:
+    def find_moves(self, fit: F, *, closer: bool) -> tuple[Integers, Integers]:
         """Return transitions that are worth moving and their targets, the best first.
 
-        A transition is state · symbols + symbol.
+        A transition is state · symbols + symbol. With ``closer`` all targets are looked at.
         """
+
+    def is_coarse(self, fit: F) -> bool:
+        """Return whether it helps to look closer."""
 
     def merge_costs(self, fit: F) -> Numbers:
         """Return what it costs to lead all that enters a state (row) to another (column)."""
@@ -68,23 +71,32 @@ class Objective(Protocol[F]):
 
 def polish_fit(objective: Objective[F], fit: F) -> F:
     """Move transitions as long as that makes the loss fall."""
-    share = 0.5
+    share, closer = 0.5, False
     for _ in range(objective.count_rounds(fit)):
-        moves, targets = objective.find_moves(fit)
-        count, before = len(moves) + 1, fit.loss
-        # Move a share of them, and half as many whenever that does not help.
-        while fit.loss >= before:
-            if count == 1 or not len(moves):
-                return fit
-            count = max(1, int(share * len(moves)))
-            transitions = fit.machine.transitions.copy()
-            transitions.reshape(-1)[moves[:count]] = targets[:count]
-            fit = min(fit, objective.refit(fit, transitions), key=_loss)
-            share /= 2
-        share = min(1.0, 4 * share)
-        if fit.loss > (1 - objective.settings.polished) * before:
+        before, is_coarse = fit.loss, not closer and objective.is_coarse(fit)
+        fit, share = _move(objective, fit, share, closer=closer)
+        closer = fit.loss > (1 - objective.settings.polished) * before
+        if closer and not is_coarse:
             break
     return fit
+
+
+def _move(objective: Objective[F], fit: F, share: float, *, closer: bool) -> tuple[F, float]:
+    """Move a share of the transitions, and half as many whenever that does not help.
+
+    Return the share for the next time, too.
+    """
+    moves, targets = objective.find_moves(fit, closer=closer)
+    count, before = len(moves) + 1, fit.loss
+    while fit.loss >= before:
+        if count == 1 or not len(moves):
+            return fit, share
+        count = max(1, int(share * len(moves)))
+        transitions = fit.machine.transitions.copy()
+        transitions.reshape(-1)[moves[:count]] = targets[:count]
+        fit = min(fit, objective.refit(fit, transitions), key=_loss)
+        share /= 2
+    return fit, min(1.0, 4 * share)
 
 
 def reduce(objective: Objective[F], fit: F, most: int) -> F:

@@ -56,6 +56,8 @@ _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # that is left are searched with, so many at least, with cycles from so many seconds on; and sizes
 # are by this factor larger than the one before.
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
+# So many automata of a size are measured on held-out words, the last ones found.
+_KEPT = 2
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
 
@@ -74,8 +76,8 @@ class Run:
         self._sampling, self._observations = sampling, sampling.observations
         self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
-        # By their sizes automata, and the symbols that they are over.
-        self._machines: dict[int, tuple[Machine, Integers]] = {}
+        # By their sizes automata, the last one found first, and the symbols that they are over.
+        self._machines: dict[int, list[tuple[Machine, Integers]]] = {}
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._is_noisy = False
@@ -138,7 +140,7 @@ class Run:
             if not self._machines:
                 evidence, _ = self._sampling.make_evidence(_QUICK_STRUCTURE)
                 found = search(evidence, _QUICK, cycles=False)
-                self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
+                self._machines = {size: [(fit.machine, evidence.codes)] for size, fit in found}
             self._frontier = self._measure(is_interrupted=True)
         return replace(self._frontier, notes=tuple(self._notes))
 
@@ -192,7 +194,7 @@ class Run:
             self._keep(search(evidence, searched, cycles=cycles, settings=self._settings), evidence)
         evidence, nodes = self._sampling.make_evidence(self._structure)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
-        probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
+        probed = [widen(*self._machines[size][0], evidence.codes) for size in places[::-_EVERY]]
         fits = [fit_rows(machine, evidence) for machine in probed]
         self._interrupts.check()
         self._phase = "questions"
@@ -200,8 +202,14 @@ class Run:
         self._phase = "automata"
         if self._seconds > 0:
             evidence, _ = self._sampling.make_evidence(self._structure)
-            machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
-            self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
+            self._keep(self._polish(places, evidence), evidence)
+
+    def _polish(self, sizes: list[int], evidence: Evidence) -> Iterator[tuple[int, Fit]]:
+        """Polish the automata of some sizes once more, each in its place."""
+        for size in sizes:
+            before, self._machines[size] = self._machines[size][:_KEPT], []
+            for found in before[::-1]:
+                yield size, polish(widen(*found, evidence.codes), evidence)
 
     @cached_property
     def _held_out(self) -> HeldOut:
@@ -212,7 +220,7 @@ class Run:
     def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
         """Keep automata of some sizes, and report each."""
         for size, fit in found:
-            self._machines[size] = fit.machine, evidence.codes
+            self._machines.setdefault(size, []).insert(0, (fit.machine, evidence.codes))
             if self._progress is not None:
                 states, held_out = len(fit.machine.rows), None
                 if states * len(self._observations.alphabet) <= _REPORTED:
@@ -238,11 +246,11 @@ class Run:
         held_out = HeldOut(
             sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
         )
-        machines: dict[int, Machine | None] = {
-            size: widen(*found, codes) for size, found in self._machines.items()
+        machines: dict[int, list[Machine]] = {
+            size: [widen(*each, codes) for each in found] for size, found in self._machines.items()
         }
         if not is_interrupted:
-            machines = dict.fromkeys(self._sizes or []) | machines
+            machines = {size: [] for size in self._sizes or []} | machines
         contexts = Contexts(evidence, max(machines))
         drawn = sampling.training.count_passes(self._observations)[nodes]
         found = []

@@ -169,7 +169,11 @@ class Original:
         """Return a machine with other transitions, and the best rows for these."""
         return self._refit(fit._replace(machine=fit.machine._replace(transitions=transitions)))
 
-    def find_moves(self, fit: Visited) -> tuple[Integers, Integers]:
+    def is_coarse(self, fit: Visited) -> bool:
+        """Return whether it helps to look closer: all targets are looked at anyway."""
+        return False
+
+    def find_moves(self, fit: Visited, *, closer: bool = False) -> tuple[Integers, Integers]:
         """Return transitions that are worth moving and their targets, the best first.
 
         An undefined transition stays undefined.

@@ -21,6 +21,8 @@ from pdfalearn.typing import Floats, Integers, Singles
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
 
+# Costs are looked up only where symbols lead to if that is at most this share of all states.
+_MOST_LED = 0.5
 # Numbers are sorted to find the different ones if there may be this many times as many.
 _SORTED = 8
 
@@ -106,7 +108,7 @@ def find_images(fit: Fit, evidence: Evidence) -> Images | None:
     is_led[np.arange(evidence.width), transitions] = True
     is_led[-1, 0] = True
     counts = is_led.sum(axis=1)
-    if 2 * counts.max() > size:
+    if counts.max() > _MOST_LED * size:
         return None
     places = np.cumsum(is_led, axis=1) - 1
     states = np.zeros((evidence.width + 1, counts.max()), dtype=np.int64)

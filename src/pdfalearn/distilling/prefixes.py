@@ -7,7 +7,7 @@ import numpy as np
 from pdfalearn.distilling.engine import polish_fit
 from pdfalearn.distilling.evidence import Evidence, make_dense
 from pdfalearn.distilling.machines import Fit, Machine, States, fit_rows, prune, redirect
-from pdfalearn.distilling.polishing import find_edges, find_moves, grow, merge_costs
+from pdfalearn.distilling.polishing import Edges, find_edges, find_moves, grow, merge_costs
 from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.typing import Integers, Singles
 
@@ -55,9 +55,15 @@ class PrefixObjective:
         """Return a machine with other transitions, and the best rows for these."""
         return self.fit(fit.machine._replace(transitions=transitions))
 
-    def find_moves(self, fit: Fit) -> tuple[Integers, Integers]:
+    def find_moves(self, fit: Fit, *, closer: bool) -> tuple[Integers, Integers]:
         """Return the transitions that are worth moving and their targets, the best first."""
-        return find_moves(find_edges(fit, self.evidence), self.settings.reluctance)
+        edges = (Edges if closer else find_edges)(fit, self.evidence)
+        return find_moves(edges, self.settings.reluctance)
+
+    def is_coarse(self, fit: Fit) -> bool:
+        """Return whether moves are looked for among few targets, and all may be looked at."""
+        is_small = len(fit.machine.rows) <= self.settings.whole
+        return is_small and find_edges(fit, self.evidence).images is not None
 
     def merge_costs(self, fit: Fit) -> Singles:
         """Return what it costs to lead all that enters a state (row) to another (column)."""

@@ -157,7 +157,8 @@ class Search:
             fit = objective.take(fit)
             if len(fit.machine.rows) > size:
                 fit = polish_and_prune(objective, reduce(objective, fit, size))
-            if size <= settings.cycled and size <= settings.spacing * before:
+            is_apart = size <= settings.each or size <= settings.spacing * before
+            if size <= settings.cycled and is_apart:
                 fit, before = improve_by_cycles(objective, fit), size
             if size <= settings.exchanged and (size not in small or fit.loss < small[size].loss):
                 small[size] = fit

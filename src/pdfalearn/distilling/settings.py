@@ -62,6 +62,8 @@ class SearchSettings:
     # Polishing ends after this many rounds, or when one lowers the loss by less than this share.
     rounds: int = 12
     polished: float = 2e-3
+    # Automata of up to this many states are polished with all targets in the end.
+    whole: int = 600
     # At most this many states are merged one at a time, the best of some tries. Of more states a
     # share is merged at once: of up to ``few``, and of more.
     one_by_one: int = 16
@@ -75,16 +77,16 @@ class SearchSettings:
     # unseen word costs more nats than this.
     as_if_seen: float = 0.3
     worst: float = 5.0
-    # Sizes that are by this factor smaller than the one before go through cycles; those between
-    # learn from them: automata of up to so many states are tried for the sizes around theirs.
-    spacing: float = 0.7
+    # Sizes up to ``each`` go through cycles, and then those that are by the factor ``spacing``
+    # smaller than the one before; those between learn from them: automata of up to ``exchanged``
+    # states are tried for the sizes around theirs.
+    each: int = 8
+    spacing: float = 0.8
     exchanged: int = 64
     # Automata of up to so many states are searched with at most about so many exact answers.
     thinned: tuple[tuple[int, int], ...] = ((32, 2**13), (120, 2**15))
     # The shares by which automata are made larger in cycles. A cycle that brings less than a share
-    # ``better`` of the loss is not taken; above ``each`` states it is the last one. Up to there two
-    # automata are taken down.
-    each: int = 8
+    # ``better`` of the loss is not taken; above ``each`` states it is the last one.
     growth: tuple[float, ...] = (0.3, 0.3, 0.6, 1.0)
     better: float = 1e-3
 
