@@ -210,7 +210,9 @@ class Evidence:
         answers = make_dense(self.swept[0])[by_symbol]
         symbols, befores = np.divmod(pairs, width + 1)
         symbols = np.minimum(symbols, width - 1)  # what the beginning is led by does not matter
-        return Turns(symbols, befores, of_nodes, answers, find_runs(lasts[by_symbol]), np.argsort(by_symbol))
+        return Turns(
+            symbols, befores, of_nodes, answers, find_runs(lasts[by_symbol]), np.argsort(by_symbol)
+        )
 
     def thin(self, most: int) -> Evidence:
         """Return the evidence of some of the words, with about this many nodes; always the same.

@@ -187,7 +187,9 @@ class Search:
         """Return what automata of a size are searched with: small ones need fewer words."""
         if self._counted:
             return self._evidence
-        return next((self._evidence.thin(n) for most, n in _THINNED if size <= most), self._evidence)
+        return next(
+            (self._evidence.thin(n) for most, n in _THINNED if size <= most), self._evidence
+        )
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
