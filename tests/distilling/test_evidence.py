@@ -55,7 +55,8 @@ def test_a_sweep_takes_all_from_children_to_parents(tree: PlainTree, deep: int) 
         patch.setattr(module, "_PERIOD", 2)
         sweep = evidence.sweep
     words = [words_of(evidence)[node] for node in sweep.order.tolist()]
-    assert words[0] == () and sorted(words) == sorted(tree.words)
+    assert words[0] == ()
+    assert sorted(words) == sorted(tree.words)
     steps = [*sweep.steps, *([] if sweep.wrap is None else [sweep.wrap])]
     assert (sweep.wrap is None) == (len(evidence.levels) <= max(deep, 2))
     # Every word but the empty one is below in one step, and so is every child of each above.
@@ -90,7 +91,8 @@ def test_some_of_the_words(tree: PlainTree, most: int, sparse: bool) -> None:
     assert (some is evidence) == (evidence.size <= most)
     assert some.size >= min(most, evidence.size)  # the last word is there as a whole
     ends = some.weights - np.bincount(some.parents[1:], some.weights[1:], some.size)
-    assert (some.weights > 0).all() and (ends >= -1e-6 * some.weights).all()
+    assert (some.weights > 0).all()
+    assert (ends >= -1e-6 * some.weights).all()
     rows, found = make_dense(some.answers), words_of(some)
     assert all(np.allclose(row, tree.answers[w]) for row, w in zip(rows, found, strict=True))
 

@@ -87,7 +87,7 @@ def test_costs_where_symbols_lead_to(data: st.DataObject, tree: PlainTree) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_DEEP", 100)
         whole = Edges(fit, evidence)
-        plain = _merge_costs(fit, evidence)
+        plain = merge_costs(fit, evidence)
         patch.setattr(polishing, "_FEW", 0)
         patch.setattr(polishing, "_AT_ONCE", 1)
         patch.setattr(polishing, "_MOST_LED", 1.0)
@@ -95,7 +95,7 @@ def test_costs_where_symbols_lead_to(data: st.DataObject, tree: PlainTree) -> No
         assert images is not None
         some = Edges(fit, evidence, images)
         evidence.kept = fit, some
-        merges = _merge_costs(fit, evidence)
+        merges = merge_costs(fit, evidence)
     assert merges == pytest.approx(plain, rel=1e-3, abs=1e-2)
     news, gains = some.find_best()
     for place, number in enumerate(some.numbers.tolist()):

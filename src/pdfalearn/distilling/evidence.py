@@ -254,11 +254,26 @@ class Evidence:
 
     def states(self, transitions: NDArray[np.int32], initial: int) -> NDArray[np.int32]:
         """Return the state after every node's word; -1 where a transition is missing."""
-        states = np.full(self.size, initial, dtype=np.int32)
-        table = np.concatenate((transitions, np.full((1, self.width), -1, dtype=np.int32)))
-        for level in self.levels[1:]:
-            states[level] = table[states[self.parents[level]], self.symbols[level]]
-        return states
+        # Where the row of a state begins in the table of these; the last one is of no state.
+        count, width = len(transitions), self.width
+        begins = np.full((count + 1, width), count, dtype=np.int64)
+        np.copyto(begins[:-1], transitions, where=transitions >= 0)
+        table = begins.reshape(-1)
+        table *= width
+        found = np.full(self.size, initial * width, dtype=np.int64)
+        for begin, end, parents, symbols in self._lineage:
+            places = found.take(parents)
+            places += symbols
+            table.take(places, out=found[begin:end], mode="clip")
+        found //= width
+        found[found == count] = -1
+        return found.astype(np.int32)
+
+    @cached_property
+    def _lineage(self) -> list[tuple[int, int, Integers, Integers]]:
+        """For every length but the first, where it begins and ends, its parents and symbols."""
+        levels = [(level.start, level.stop, level) for level in self.levels[1:]]
+        return [(*pair, self.parents[level], self.symbols[level]) for *pair, level in levels]
 
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""

@@ -52,9 +52,9 @@ _STRUCTURE = 2**16
 _PROBING = 2**14
 # What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
-# Where seconds are bounded, searching ends after this share of them. So many answers for each second
-# that is left are searched with, so many at least, with cycles from so many seconds on; and sizes
-# are by this factor larger than the one before.
+# Where seconds are bounded, searching ends after this share of them. It uses so many answers for
+# each second that is left, so many at least, cycles from so many seconds on, and sizes that are by
+# this factor larger than the one before.
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
 # So many automata of a size are measured on held-out words, the last ones found.
 _KEPT = 2

@@ -121,7 +121,7 @@ def image_costs(
     fit: Fit, evidence: Evidence, images: Images, groups: Integers, count: int
 ) -> Singles:
     """Return what `subtree_costs` does, but only in the states that a node's symbol leads to."""
-    sweep, turns = evidence.sweep, evidence.turns
+    turns = evidence.turns
     logs = fit.logs.astype(np.float32)
     parts = [
         turns.answers[begin:end] @ logs[images.states[symbol]].T
@@ -129,8 +129,9 @@ def image_costs(
     ]
     local = evidence.swept[1][:, None] - np.concatenate(parts)[turns.places]
     # Where a node's symbol leads after each state that its parent's symbol leads to.
-    led = fit.machine.transitions[images.states[turns.befores], turns.symbols[:, None]]
-    led = images.places[turns.symbols[:, None], led]
+    symbols = turns.symbols[:, None]
+    targets = fit.machine.transitions[images.states[turns.befores], symbols]
+    led = images.places[symbols, targets]
     return _sum_up(evidence, local, led, turns.of_nodes, groups, count)
 
 
@@ -159,12 +160,12 @@ class Edges:
 
     def find_best(self) -> tuple[Integers, NDArray[np.float32]]:
         """Return the best target of every transition, and the nats that it gains."""
-        places, news, olds = np.arange(len(self.numbers)), self.costs.argmin(axis=1), self.targets
+        places, news = np.arange(len(self.numbers)), self.costs.argmin(axis=1)
         if self.images is None:
-            return news, self.costs[places, olds] - self.costs[places, news]
+            return news, self.costs[places, self.targets] - self.costs[places, news]
         symbols = self.numbers % len(self.images.states[:-1])
         symbols[0] = -1
-        olds = self.images.places[symbols, olds]
+        olds = self.images.places[symbols, self.targets]
         gains = self.costs[places, olds] - self.costs[places, news]
         return self.images.states[symbols, news], gains
 
@@ -183,10 +184,10 @@ def find_different(numbers: Integers, count: int) -> tuple[Integers, Integers]:
 
 def find_edges(fit: Fit, evidence: Evidence) -> Edges:
     """Return the transitions with their costs; those of the last fit are kept."""
-    kept = evidence.kept
-    if kept is None or kept[0] is not fit:
-        kept = evidence.kept = fit, Edges(fit, evidence, find_images(fit, evidence))
-    return kept[1]
+    if evidence.kept is None or evidence.kept[0] is not fit:
+        evidence.kept = fit, Edges(fit, evidence, find_images(fit, evidence))
+    edges: Edges = evidence.kept[1]
+    return edges
 
 
 def find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
