@@ -90,11 +90,11 @@ def distill_words(
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
     shown = None if progress is None else show_progress(progress, DistillingLine, is_of_words=True)
-    with run_long(shown, DistillingInterrupted) as frame:
+    with run_long(shown, DistillingInterrupted) as interrupts:
         run = WordsRun(
-            corpus, sizes, seed, held_out, unseen, settings, frame.progress, frame.interrupts
+            corpus, sizes, seed, held_out, unseen, settings, interrupts.progress, interrupts
         )
-        frame.salvage = run.salvage
+        interrupts.salvage = run.salvage
         return run.finish()
 
 

@@ -73,7 +73,7 @@ def simplify(
     >>> from pdfalearn.datasets import random_pdfa
     >>> pdfa = random_pdfa(40, seed=1)
     >>> [(one.states, round(one.divergence, 4)) for one in simplify(pdfa, states=[20, 5, 1])]
-    [(20, 0.0041), (5, 0.0418), (1, 0.1524)]
+    [(20, 0.004), (5, 0.0418), (1, 0.1524)]
     """
     search = Search(check_pdfa(pdfa, "pdfa"))
     if (states is None) == (divergence is None):

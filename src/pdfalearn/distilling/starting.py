@@ -116,7 +116,7 @@ def distill(
     (4, 4, 2)
     >>> frontier = distill(["ab" * (n % 5) for n in range(500)], seed=1)
     >>> len(frontier.best), round(frontier.point(5).perplexity, 2)
-    (7, 1.51)
+    (9, 1.51)
     """
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
@@ -146,11 +146,11 @@ def distill(
         if progress is None
         else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
     )
-    with run_long(shown, DistillingInterrupted) as frame:
-        observations = ObservationTree(asked, Tolerance(SAME), budget, frame.interrupts)
+    with run_long(shown, DistillingInterrupted) as interrupts:
+        observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
         sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-        run = Run(sampling, wanted, settings, frame.progress, frame.interrupts)
-        frame.salvage = run.salvage
+        run = Run(sampling, wanted, settings, interrupts.progress, interrupts)
+        interrupts.salvage = run.salvage
         return run.finish(store, key, audit)
 
 

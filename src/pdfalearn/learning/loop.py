@@ -168,13 +168,12 @@ def learn(
         if progress is None
         else show_progress(progress, LearningLine, may_be_endless=is_endless)
     )
-    with run_long(shown, LearningInterrupted) as frame:
-        interrupts = frame.interrupts
+    with run_long(shown, LearningInterrupted) as interrupts:
         observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)
         if budget is None and is_endless:
             observations.meter.guard = DEFAULT_LIMITS
-        run = Run(observations, oracle, frame.progress, interrupts, is_endless=is_endless)
-        frame.salvage = run.salvage
+        run = Run(observations, oracle, interrupts.progress, interrupts, is_endless=is_endless)
+        interrupts.salvage = run.salvage
         return run.finish(maker, store, key, audit, seed)
 
 

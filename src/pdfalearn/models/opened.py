@@ -7,9 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 News = TypeVar("News")
-Found = TypeVar("Found")
 
 # The rows of a batch take at most this many bytes, if they are dense.
 _MOST_BYTES = 2**26
@@ -246,6 +244,10 @@ class Interrupts:
 
     is_calling = False
     """Whether code runs that may be stopped anywhere."""
+    progress: Callable[..., None] | None = None
+    """What to call with news of a long run."""
+    salvage: Callable[[], Any] | None = None
+    """What returns what was found until a Ctrl-C, as soon as there may be anything."""
     _is_pending = False
     _is_installed = False
 
@@ -283,34 +285,22 @@ class Interrupts:
             self.is_calling = False
 
 
-@dataclass
-class Frame(Generic[Found]):
-    """What stands around a long run; see `run_long`."""
-
-    progress: Callable[..., None] | None
-    interrupts: Interrupts
-    salvage: Callable[[], Found | None] | None = None
-    """What returns what was found until a Ctrl-C, as soon as there may be anything."""
-
-
 @contextmanager
 def run_long(
     shown: AbstractContextManager[Callable[..., None] | None] | None,
-    stopped: Callable[[Found | None], KeyboardInterrupt],
-) -> Iterator[Frame[Found]]:
+    stopped: Callable[[Any], KeyboardInterrupt],
+) -> Iterator[Interrupts]:
     """Show progress, and hold a Ctrl-C back until a run is at a place where it can stop.
 
-    Then ``stopped`` is raised, with what the run's ``salvage`` returns.
+    Then ``stopped`` is raised, with what ``salvage`` returns.
     """
-    frame: Frame[Found] | None = None
+    interrupts = Interrupts()
     try:
-        with shown or nullcontext() as progress, Interrupts() as interrupts:
-            frame = Frame(progress, interrupts)
-            yield frame
+        with shown or nullcontext() as interrupts.progress, interrupts:
+            yield interrupts
         interrupts.check()
     except KeyboardInterrupt as interrupt:
-        salvage = None if frame is None else frame.salvage
-        raise stopped(None if salvage is None else salvage()) from interrupt
+        raise stopped(interrupts.salvage and interrupts.salvage()) from interrupt
 
 
 def error_text(error: BaseException) -> str:
