@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.corpora import Corpus, RecordedWords
+from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
 from pdfalearn.distilling.recorded import (
@@ -24,6 +24,8 @@ from pdfalearn.distilling.recorded import (
     propose_merged,
     propose_one_state,
     propose_taught,
+    take_first,
+    take_words,
 )
 from pdfalearn.distilling.searching import SearchSettings, default_sizes
 from pdfalearn.errors import InputError
@@ -41,7 +43,7 @@ from pdfalearn.results import (
     comparable,
     is_worse,
 )
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
@@ -386,17 +388,6 @@ class WordsRun:
             )
         finally:
             self._interrupts.is_calling = False
-
-
-def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
-    """Return the words at some places."""
-    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
-
-
-def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
-    """Return the first words, of at most this many prefixes but at least one word."""
-    words, _ = recorded.words.split(most)
-    return RecordedWords(words, recorded.is_cut[: len(words)])
 
 
 def _sum_up(found: MeasuredCandidate) -> float:
