@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.corpora import Corpus, RecordedWords
+from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
@@ -24,6 +24,8 @@ from pdfalearn.distilling.recorded import (
     propose_merged,
     propose_one_state,
     propose_taught,
+    take_first,
+    take_words,
 )
 from pdfalearn.distilling.searching import default_sizes
 from pdfalearn.distilling.settings import SearchSettings
@@ -42,7 +44,7 @@ from pdfalearn.results import (
     comparable,
     is_worse,
 )
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
@@ -368,17 +370,6 @@ class WordsRun:
             held_out_divergence=held_out,
         )
         self._interrupts.report(self._progress, news)
-
-
-def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
-    """Return the words at some places."""
-    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
-
-
-def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
-    """Return the first words, of at most this many prefixes but at least one word."""
-    words, _ = recorded.words.split(most)
-    return RecordedWords(words, recorded.is_cut[: len(words)])
 
 
 def _sum_up(found: MeasuredCandidate) -> float:

@@ -16,7 +16,7 @@ from pdfalearn.distilling.searching import search, search_from
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 
 # Tables of at most this many columns are dense.
 _NARROW = 64
@@ -80,6 +80,17 @@ class Recorded:
         shape = (len(transitions), count)
         groups = csr_array((np.ones(count), (states, np.arange(count))), shape=shape)
         return np.asarray((groups @ self._counts).toarray())
+
+
+def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
+    """Return the words at some places."""
+    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
+
+
+def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
+    """Return the first words, of at most this many prefixes but at least one word."""
+    words, _ = recorded.words.split(most)
+    return RecordedWords(words, recorded.is_cut[: len(words)])
 
 
 def run_tree(tree: PrefixTree, transitions: States) -> States:

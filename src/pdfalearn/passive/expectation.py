@@ -46,7 +46,7 @@ _MEMBERS, _STATES = 4, 70
 # drawn by chance.
 _TEACHER_PRODUCTS = 1.8e11
 _TEACHER_ROUNDS = 30, 60, 120
-# Where there are many symbols a teacher has fewer states: its moves are at most so many numbers.
+# Where there are many symbols a teacher has fewer states: its moves are at most this many numbers.
 _MOST_MOVES = 2**25
 
 
