@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -24,9 +23,11 @@ _MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
 _MOST_COSTS = 2**28
 # A search starts with this many contexts at least, if there are as many, or twice the largest size.
 _FIRST = 512
-# Sizes that are by this factor smaller than the one before go through cycles; those between learn
-# from them. Up to the second size all do, and by all shares.
-_SPACING, _EACH = 0.8, 8
+# Each size up to the first number goes through cycles, and then those that are by this factor
+# smaller than the one before; those between learn from them.
+_EACH, _SPACING = 8, 0.8
+# Up to this size automata are tried for as many sizes around theirs.
+_NEAR = 4
 # Automata of up to this many states are tried for the sizes around theirs.
 _SMALL = 64
 # Automata of up to so many states are searched with at most about so many exact answers.
@@ -209,7 +210,13 @@ class Search:
         """Yield small automata, made better by growing smaller ones and reducing larger ones."""
         found = self._small
         sizes = sorted(found)
-        pairs = [*pairwise(sizes)] if self._cycled else []
+        reaches = (_NEAR if size <= _NEAR else 1 for size in sizes)
+        pairs = [
+            (size, larger)
+            for place, (size, reach) in enumerate(zip(sizes, reaches, strict=True))
+            for larger in sizes[place + 1 : place + 1 + reach]
+            if self._cycled
+        ]
         for size, larger in pairs:
             evidence = self._choose_evidence(larger)
             fit = self._fit(found[size], evidence)
