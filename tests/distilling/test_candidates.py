@@ -47,9 +47,8 @@ class Setting:
 def test_no_size_falls_below_contexts_or_the_search(seed: int) -> None:
     setting = Setting(seed)
     found = {size: fit.machine for size, fit in search(setting.evidence, SIZES, cycles=False)}
-    for size, choice in setting.choose(
-        {size: [machine] for size, machine in found.items()}
-    ).items():
+    choices = setting.choose({size: [machine] for size, machine in found.items()})
+    for size, choice in choices.items():
         mine = choice.candidate.sums.comparable.sum()
         context = fit_rows(setting.contexts.machine(size), setting.evidence).machine
         for other in (found[size], context):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -168,7 +167,14 @@ class Search:
         """Yield small automata, made better by growing smaller ones and reducing larger ones."""
         found = self._small
         sizes = sorted(found)
-        pairs = [*pairwise(sizes)] if self._settings.cycled else []
+        near = self._settings.near
+        reaches = (near if size <= near else 1 for size in sizes)
+        pairs = [
+            (size, larger)
+            for place, (size, reach) in enumerate(zip(sizes, reaches, strict=True))
+            for larger in sizes[place + 1 : place + 1 + reach]
+            if self._settings.cycled
+        ]
         for size, larger in pairs:
             objective = self._choose_objective(larger)
             fit = objective.take(found[size])

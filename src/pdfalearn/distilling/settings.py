@@ -83,6 +83,8 @@ class SearchSettings:
     each: int = 8
     spacing: float = 0.8
     exchanged: int = 64
+    # Up to this size automata are tried for as many sizes around theirs.
+    near: int = 4
     # Automata of up to so many states are searched with at most about so many exact answers.
     thinned: tuple[tuple[int, int], ...] = ((32, 2**13), (120, 2**15))
     # The shares by which automata are made larger in cycles. A cycle that brings less than a share
