@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from pdfalearn.distilling.evidence import Evidence, Step, Table, make_dense, xlogx
 from pdfalearn.distilling.futures import future_costs
-from pdfalearn.distilling.machines import Fit, Machine
+from pdfalearn.distilling.machines import Fit, Machine, States
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.typing import Floats, Integers, Singles
 
@@ -147,7 +147,7 @@ class Edges:
         numbers[0] = -1  # the beginning is one too
         # Transitions as state * symbols + symbol, first -1; and the place of each node's.
         self.numbers, self.of_node = find_different(numbers, len(fit.machine.rows) * width)
-        self.weights = np.bincount(self.of_node, evidence.weights)
+        self.weights: Floats = np.bincount(self.of_node, evidence.weights).astype(np.float64)
         count = len(self.numbers)
         self.costs: Singles
         if images is None:
@@ -239,7 +239,7 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
 
 
-def _compute_divergences(means: Table, logs: Floats, targets: Integers) -> Floats:
+def _compute_divergences(means: Table, logs: Floats, targets: States) -> Floats:
     """Return the divergence of each mean from the row of its target, without tables if sparse."""
     if isinstance(means, csr_array):
         owners = np.repeat(np.arange(len(targets)), np.diff(means.indptr))
