@@ -52,11 +52,11 @@ _STRUCTURE = 2**16
 _PROBING = 2**14
 # What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
-# Where seconds are bounded, searching ends after this share of them. It uses so many answers for
-# each second that is left, so many at least, cycles from so many seconds on, and sizes that are by
-# this factor larger than the one before.
+# Where seconds are bounded, searching ends after this share of them. The others are: how
+# many answers it uses for each second that is left; the fewest; from how many seconds on it goes
+# through cycles; and by what factor each size is larger than the one before.
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
-# So many automata of a size are measured on held-out words, the last ones found.
+# How many automata of a size are measured on held-out words, the last ones found.
 _KEPT = 2
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
