@@ -199,13 +199,14 @@ class Run:
         self._phase = "measuring"
         self._report()
         sampling = self._sampling
-        everything, _ = sampling.make_evidence(2**62, with_held_out=True)
-        codes = everything.codes
-        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
         fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
         if fresh is not None and fresh.positions.word_count < 2:
             fresh = None  # nothing is left to measure with
+        more = None if fresh is None else fresh.rows
+        everything, _ = sampling.make_evidence(2**62, with_held_out=True, more=more)
+        codes = everything.codes
+        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         held_out = HeldOut(
             sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
         )

@@ -150,19 +150,29 @@ class Audits:
             symbols = int(nodes.lengths[part].sum())
             self._compare(part, nodes.lineage, symbols, before, 1.0)
 
-    def ask_again(self, nodes: Nodes) -> tuple[Nodes, Integers]:
+    def count_affordable(self, words: Integers, symbols: Integers, calls: int) -> int:
+        """Return how many of some sums of words and symbols the budget leaves for asking again."""
+        return self._meter.count_affordable(words, symbols, calls)
+
+    def ask_again(self, nodes: Nodes, *, are_paid: bool = False) -> tuple[Nodes, Integers]:
         """Ask for words again, from the first on as far as the budget goes.
 
-        Returns which were asked, and the numbers of the answers; undefined words are left out.
+        Returns which were asked, and the numbers of the answers; undefined words are left out. Of
+        words that ``are_paid`` the budget is known to suffice, and all prefixes are among them, so
+        that each costs a symbol.
         """
-        asked = nodes[self._meter.affordable(self._nodes.lengths[nodes])]
+        lengths = self._nodes.lengths[nodes]
+        asked = nodes if are_paid else nodes[self._meter.affordable(lengths)]
         if not len(asked):
             return asked, asked
         ids = np.sort(asked)
         batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), self._nodes.lineage)
+        self._interrupts.check()
         again = ask_batch(self._model, batch, interrupts=self._interrupts)
+        self._counts.audits += 1
         self._counts.audited += len(ids)
-        self._counts.audited_symbols += int(self._nodes.lengths[ids].sum())
+        symbols = np.minimum(self._nodes.lengths[ids], 1) if are_paid else self._nodes.lengths[ids]
+        self._counts.audited_symbols += int(symbols.sum())
         if again.undefined is not None:
             ids, again = ids[~again.undefined], again.take((~again.undefined).nonzero()[0])
         return ids, self._answers.add(again)

@@ -164,6 +164,15 @@ class Meter:
                 words, symbols, cost = words - 1, symbols - length, cost - costs
         return np.array(places, dtype=np.int64)
 
+    def count_affordable(self, words: Nodes, symbols: Nodes, calls: int) -> int:
+        """Return how many of some growing sums of words and symbols may still be asked."""
+        if self.is_closed or self.is_late:
+            return 0
+        unit, (most_words, most_symbols, most_cost) = self._cost, self._count_left()
+        costs = calls * unit.call + words * unit.word + symbols * unit.symbol
+        fits = (words <= most_words) & (symbols <= most_symbols) & (costs <= most_cost)
+        return int(np.count_nonzero(fits))
+
     def half_left(self) -> int:
         """Return half the number of words that may still be asked, at least a few.
 
