@@ -80,7 +80,7 @@ class Run:
             with ExitStack() as stack:
                 if store is not None and key is not None:
                     kept = stack.enter_context(AnswerStore(store))
-                    self._observations.record(kept, key, audit)
+                    self._observations.record(kept, key, audit, is_replayed=True)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(explain_few_words(self._sampling))

@@ -113,18 +113,12 @@ class Sampling:
         if budget.max_words is not None:
             shares.append(answered / budget.max_words)
         if budget.max_cost is not None:
-            shares.append(self._estimate_cost(answered) / max(budget.max_cost, 1e-300))
+            cost = self.observations.meter.planned_cost
+            shares.append(cost / max(budget.max_cost, 1e-300))
         if budget.max_seconds is not None:
             seconds = time.monotonic() - self._started
             shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
         return max(shares)
-
-    def _estimate_cost(self, answered: int) -> float:
-        """Return what a number of answers costs; exact where all answers cost the same."""
-        cost, stored = self.observations.query_cost, self.observations.counts.stored
-        if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
-            return cost.total(words=answered, symbols=answered - 1)
-        return self.observations.meter.spent + cost.total(words=stored, symbols=stored)
 
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from pdfalearn.rows import Rows
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
+if TYPE_CHECKING:
+    from pdfalearn.stores import ModelAnswers
+
 # The first audit comes after this many words, the next ones at four times as many.
 _FIRST = 4096
 # An audit on the way looks at one word in this many, or more.
@@ -36,6 +40,10 @@ _SHARE = 1024
 _MOST = 2**26
 # At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
+# When a store is opened, this many of its words are asked again.
+_ASKED_AGAIN = 4
+# Two answers to one word that differ by more than this are not those of one model.
+_SAME = 1e-3
 # Copies with the same answer are named up to this many.
 _MOST_NAMES = 3
 
@@ -169,13 +177,36 @@ class Audits:
         batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), self._nodes.lineage)
         self._interrupts.check()
         again = ask_batch(self._model, batch, interrupts=self._interrupts)
-        self._counts.audits += 1
-        self._counts.audited += len(ids)
         symbols = np.minimum(self._nodes.lengths[ids], 1) if are_paid else self._nodes.lengths[ids]
-        self._counts.audited_symbols += int(symbols.sum())
+        self._meter.count_audit(len(ids), int(symbols.sum()))
         if again.undefined is not None:
             ids, again = ids[~again.undefined], again.take((~again.undefined).nonzero()[0])
         return ids, self._answers.add(again)
+
+    def compare_stored(self, stored: ModelAnswers, key: str, *, is_replayed: bool) -> None:
+        """Ask for a few stored words again; refuse a store of another model.
+
+        One that does not agree with itself either is not another one. Where stored answers count
+        for the budget, this may cost no more than they save.
+        """
+        limit = self._meter.budget.max_words  # of which enough is left to go on
+        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
+        words, before = stored.sample(count, seed=0)
+        if is_replayed:
+            unit, known, symbols = self._model.cost, len(stored), np.cumsum(words.lengths)
+            costs = unit.call + np.arange(1, len(words) + 1) * unit.word + symbols * unit.symbol
+            saved = known * min(unit.word, unit.prefix) + (known - 1) * unit.symbol
+            places = ((symbols < known) & (costs <= saved)).nonzero()[0]
+            words, before = words.take(places), before.take(places)
+        try:
+            self.compare(words, before, _SAME)
+        except ModelError as error:
+            if self.differs_from_itself(words, _SAME):
+                return
+            raise ModelError(
+                f"{error}. The first are answers that the store holds under the key {key!r}: if "
+                "the model is another one, give it another model_id"
+            ) from error
 
     def compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
@@ -211,9 +242,7 @@ class Audits:
             word = self._model.alphabet.decode(batch.spell(error.word_id))
             first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
-        counts.audited += len(ids)
-        counts.audited_symbols += symbols
-        counts.audits += 1
+        self._meter.count_audit(len(ids), symbols)
         place, difference = _find_change(self._equivalence, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:
