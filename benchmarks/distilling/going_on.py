@@ -24,7 +24,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models import Batch, QueryCost, Rows, attach_answers
 from pdfalearn.samplers import HypothesisWords, Mixture, ModelWords, SamplerLike, UniformWords
 
-STOPS = 3
+STOPS = 2
 """A run is stopped at most this often."""
 
 
@@ -101,7 +101,7 @@ class Case:
             Stopping(self.pdfa, self.cost, *stop),
             budget=self.budget,
             sampler=self.sampler,
-            sizes=[1, 3, 9],
+            sizes=[1, 3],
             seed=self.seed,
             store=store,
             audit=self.audit,
@@ -129,7 +129,7 @@ def draw_case(random: np.random.Generator) -> Case:
     prices = random.choice([0.0, 0.0, 1.0, 3.0, 20.0], 5)
     cost = QueryCost(*prices.tolist())
     kind = random.choice(["symbols", "words"] if cost.is_free else ["symbols", "words", "cost"])
-    amount = int(random.integers(80, 400))
+    amount = int(random.integers(80, 250))
     if kind == "cost":
         amount *= int(max(1, cost.word + cost.symbol + cost.call / 4))
     length = int(random.integers(4, 25))
@@ -146,7 +146,7 @@ def draw_case(random: np.random.Generator) -> Case:
         )
         for _ in range(int(random.integers(1, 1 + STOPS)))
     ]
-    budget = Budget(**{f"max_{kind}": amount})  # type: ignore[arg-type]
+    budget = Budget(**{f"max_{kind}": amount})
     sampler = samplers[int(random.integers(len(samplers)))]
     return Case(
         pdfa, cost, budget, sampler, int(random.integers(1000)), int(random.integers(5)), stops
@@ -171,7 +171,7 @@ def count_different(runs: int, seed: int = 0) -> tuple[int, list[str]]:
 def main(words: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.distilling.going_on")
-    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     count, different = count_different(arguments.runs, arguments.seed)

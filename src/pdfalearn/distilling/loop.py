@@ -63,6 +63,7 @@ class Run:
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._observations.meter.reserve = 1 - _FINISHING
         self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, and the symbols that they are over.

@@ -187,16 +187,14 @@ class Audits:
         """Ask for a few stored words again; refuse a store of another model.
 
         One that does not agree with itself either is not another one. Where stored answers count
-        for the budget, this may cost no more than they save.
+        for the budget, this may cost no more than what is kept for audits, so that all else can be
+        asked as it was.
         """
         limit = self._meter.budget.max_words  # of which enough is left to go on
         count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
         words, before = stored.sample(count, seed=0)
         if is_replayed:
-            unit, known, symbols = self._model.cost, len(stored), np.cumsum(words.lengths)
-            costs = unit.call + np.arange(1, len(words) + 1) * unit.word + symbols * unit.symbol
-            saved = known * min(unit.word, unit.prefix) + (known - 1) * unit.symbol
-            places = ((symbols < known) & (costs <= saved)).nonzero()[0]
+            places = self._meter.affordable(words.lengths, are_of_reserve=True)
             words, before = words.take(places), before.take(places)
         try:
             self.compare(words, before, _SAME)

@@ -82,6 +82,8 @@ class Meter:
         # What would have been asked if no store had answered, where that decides what is asked.
         self.planned = self.counts
         self._led = np.ones(1, dtype=bool)
+        # The share of the budget that is kept for audits.
+        self.reserve = 0.0
         self._nodes = nodes
         self._cost = cost
         bounds = (budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
@@ -153,14 +155,16 @@ class Meter:
             cached_symbols=counts.cached_symbols,
         )
 
-    def _count_left(self) -> tuple[float, float, float]:
-        """Return how many words and symbols may still be asked, and at what cost."""
-        # With a store either may be the larger one, as words of a store are asked again at first.
-        accounts = (self.counts, self.planned)
-        words = max(counts.words + counts.audited for counts in accounts)
-        symbols = max(counts.symbols + counts.audited_symbols for counts in accounts)
-        cost = max(self.spent, self.planned_cost)
-        return self._most_words - words, self._most_symbols - symbols, self._most_cost - cost
+    def _count_left(self, counts: Counts, share: float = 1.0) -> tuple[float, float, float]:
+        """Return how much of a share of the budget is left: words, symbols, and what they cost."""
+        words = share * self._most_words - counts.words - counts.audited
+        symbols = share * self._most_symbols - counts.symbols - counts.audited_symbols
+        return words, symbols, share * self._most_cost - self._add_up(counts)
+
+    def _count_left_for_audits(self) -> list[float]:
+        # With a store what was asked may cost more than planned, as a part of it is asked again.
+        pairs = zip(self._count_left(self.counts), self._count_left(self.planned), strict=True)
+        return [min(pair) for pair in pairs]
 
     def count_batch(
         self,
@@ -220,11 +224,16 @@ class Meter:
         self._led = np.pad(self._led, (0, more)) if more else self._led
         return self._led
 
-    def affordable(self, lengths: NDArray[np.integer]) -> Nodes:
-        """Return the places of words that may be asked outside of learning, from the start."""
+    def affordable(self, lengths: NDArray[np.integer], *, are_of_reserve: bool = False) -> Nodes:
+        """Return the places of words that may be asked outside of learning, from the start.
+
+        If they ``are_of_reserve``, no more than what is kept for audits pays for them.
+        """
         if self.is_closed or self.is_late:
             return np.empty(0, dtype=np.int64)
-        unit, (words, symbols, cost) = self._cost, self._count_left()
+        unit, (words, symbols, cost) = self._cost, self._count_left_for_audits()
+        if are_of_reserve:
+            words, symbols, cost = self._count_left(Counts(), self.reserve)
         longest = math.inf if self.budget.max_word_length is None else self.budget.max_word_length
         places = []
         for place, length in enumerate(lengths.tolist()):
@@ -238,7 +247,7 @@ class Meter:
         """Return how many of some growing sums of words and symbols may still be asked."""
         if self.is_closed or self.is_late:
             return 0
-        unit, (most_words, most_symbols, most_cost) = self._cost, self._count_left()
+        unit, (most_words, most_symbols, most_cost) = self._cost, self._count_left_for_audits()
         costs = calls * unit.call + words * unit.word + symbols * unit.symbol
         fits = (words <= most_words) & (symbols <= most_symbols) & (costs <= most_cost)
         return int(np.count_nonzero(fits))
@@ -249,7 +258,7 @@ class Meter:
         Answers to this many words are used before more are asked, so that something is left to go
         on with.
         """
-        words, symbols, cost = self._count_left()
+        words, symbols, cost = self._count_left(self.counts)
         unit = self._cost.word + self._cost.symbol
         left = min(words, symbols, cost / unit if unit else math.inf)
         return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
@@ -264,7 +273,7 @@ class Meter:
             return nodes[:1]
         budget, table = self.budget, self._nodes
         self.check_seconds()
-        words, symbols, cost = self._count_left()
+        words, symbols, cost = self._count_left(self.planned, 1 - self.reserve)
         bound = ""  # the last one that was looked at: it is reached if it leaves no node
         if budget.max_word_length is not None:
             bound, nodes = "max_word_length", nodes[table.lengths[nodes] <= budget.max_word_length]
