@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from pdfalearn.distilling.evidence import Evidence, Table, sum_xlogx
-from pdfalearn.distilling.machines import Fit
+from pdfalearn.distilling.evidence import Table, sum_xlogx
 from pdfalearn.distilling.noise import FreshAnswers
 from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence, make_table
 from pdfalearn.observations import ObservationTree
@@ -36,8 +35,6 @@ _AT_ONCE = 2**12
 _ROUNDING = 1e-12
 # What is so rare that it is in none of n words has at most this share over n of all, in 95%.
 _RULE_OF_THREE = 3.0
-# Intervals from fewer held-out words than this, of recorded ones, are too narrow rather often.
-FEW_WORDS = 200
 
 
 class Interval(NamedTuple):
@@ -327,20 +324,6 @@ def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Mea
             chosen.append(each)
             least = [min(pair) for pair in zip(figures, least, strict=True)]
     return chosen
-
-
-def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
-    """Return by how much words that are too rare to be drawn may raise the loss.
-
-    ``drawn`` says how many of the drawn words pass every node: none those that were asked because
-    automata were blind there.
-    """
-    is_rare = (drawn == 0) & (fit.states >= 0)
-    sums = evidence.sum_answers(np.where(is_rare, fit.states, -1), len(fit.logs))
-    crossed = (sums.multiply(fit.logs) if isinstance(sums, csr_array) else sums * fit.logs).sum()
-    weights = evidence.weights[is_rare]
-    more = weights @ evidence.negative_entropies[is_rare] - crossed - weights.sum() * fit.loss
-    return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 
 def _certify(

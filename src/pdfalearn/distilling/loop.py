@@ -10,12 +10,12 @@ from functools import cached_property
 
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
+from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.noise import answers_differ, ask_held_out_again
 from pdfalearn.distilling.polishing import polish
-from pdfalearn.distilling.questions import ask_blind_spots
+from pdfalearn.distilling.questions import ask_blind_spots, rare_loss
 from pdfalearn.distilling.sampling import (
     Sampling,
     explain_few_words,
