@@ -23,7 +23,7 @@ _LEAST = 0.4
 # The knee is where this share of the fall is left.
 _EARLIER = 0.25
 IMPOSSIBLE = 20.0
-"""Where automata are compared, a position whose divergence is infinite counts as so many nats."""
+"""The nats that an infinite divergence counts as where automata are compared."""
 NOTHING = 1e-6
 """Smaller differences of divergences do not count."""
 # States that become this many times more from one run to the next keep growing.
