@@ -73,7 +73,7 @@ def test_truth_is_inside(seed: int) -> None:
     network = tiny_llm(len(tokenizer) + 2, seed)
     how = [(1.0, None, None), (0.7, None, None), (1.0, 20, None), (1.3, None, 0.8)][seed % 4]
     settings = dict(zip(("temperature", "top_k", "top_p"), how, strict=True))
-    llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], **settings)  # type: ignore[arg-type]
+    llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], **settings)
     pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a"]))
     for match in ("begins", "contains", "whole"):
         within = 1 if match == "whole" else 2
@@ -84,7 +84,7 @@ def test_truth_is_inside(seed: int) -> None:
             match=match,
             within=within,
             gap=0,
-            budget=Budget(max_words=1),  # type: ignore[arg-type]
+            budget=Budget(max_words=1),
         )
         for words in (1, 5, 40, 400):
             assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)

@@ -111,7 +111,7 @@ def test_what_is_refused() -> None:
         ({"languages": "a", "store": "x.db"}, "model_id"),
     ):
         with pytest.raises(InputError, match=message):
-            explore(model if "store" not in arguments else fair(), **arguments)  # type: ignore[arg-type]
+            explore(model if "store" not in arguments else fair(), **arguments)
     asked = explore(model, {"one": "a", "two": "aa"})
     for wrong in (lambda: asked["three"], lambda: asked.behind("x"), lambda: asked.likeliest(-1)):
         with pytest.raises(InputError):
