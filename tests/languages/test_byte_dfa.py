@@ -76,7 +76,12 @@ def test_what_is_not_utf8_matches_nothing() -> None:
 
 
 def test_languages_of_other_kinds() -> None:
-    languages: list[LanguageLike] = [BeginsWith("né"), Not(Contains("日")), HasLength(2, 3), ["né", "ab"]]
+    languages: list[LanguageLike] = [
+        BeginsWith("né"),
+        Not(Contains("日")),
+        HasLength(2, 3),
+        ["né", "ab"],
+    ]
     dfa = label_texts(languages)
     assert run(dfa, "né".encode()) == [True, True, True, True]
     assert run(dfa, "né日本".encode()) == [True, False, False, False]
