@@ -72,7 +72,7 @@ def test_truth_is_inside(seed: int) -> None:
     tokenizer = byte_tokenizer()
     network = tiny_llm(len(tokenizer) + 2, seed)
     how = [(1.0, None, None), (0.7, None, None), (1.0, 20, None), (1.3, None, 0.8)][seed % 4]
-    settings = dict(zip(("temperature", "top_k", "top_p"), how, strict=True))
+    settings: Any = dict(zip(("temperature", "top_k", "top_p"), how, strict=True))
     llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], **settings)
     pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a"]))
     for match in ("begins", "contains", "whole"):

@@ -31,7 +31,15 @@ _MEANINGS = {
 
 
 class Step(NamedTuple):
-    """How far an exploration was after some calls."""
+    """How far an exploration was after some calls.
+
+    Examples
+    --------
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> explore(figure_1(), "a", gap=0.6).trace[0]
+    Step(calls=0, low=0.0, high=1.0)
+    """
 
     calls: int
     low: float

@@ -29,7 +29,15 @@ ROUNDING = 1e-12
 
 
 class Draws(NamedTuple):
-    """Answers that were drawn, each independently of the others."""
+    """Answers that were drawn, each independently of the others.
+
+    Examples
+    --------
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> explore(figure_1(), "a", gap=0.01).sample(2).words
+    [('a',), ('a',)]
+    """
 
     words: list[Word]
     """Words, or texts of an LLM."""
