@@ -221,7 +221,7 @@ def _describe(chosen: Chosen, found: Exploration) -> Answer:
 
 def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     members: dict[str, Any] = {"a": chosen.a, "b": chosen.b}
-    members |= members_of(found, "low", "high", "noise", "calls", "stopped")
+    members |= members_of(found, "low", "high", "noise", "answers_noise", "calls", "stopped")
     members["prompts"] = [vars(one) for one in found.prompts]
     members["differences"] = [vars(one) for one in found.differences]
     header = ("total variation", "classes from", "to", "answers from", "to")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # This many of the likeliest prefixes are asked again to see what rounding does.
 _ASKED_AGAIN = 12
+_NO_NOISE = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ class Drift:
     high: float
     """At most so far apart are they behind every prompt."""
     noise: float
-    """How far rounding alone moves answers, as measured; the bounds are widened by it."""
+    """How far rounding alone moves classes, as measured; their bounds are widened by it."""
+    answers_noise: float
+    """The same of answers."""
     prompts: tuple[Apart, ...]
     differences: tuple[Difference, ...]
     """The likeliest settled answers and beginnings that differ most; those behind the prompt where
@@ -194,12 +197,15 @@ def drift(
         try:
             stopped = run.go_on(gap=gap, budget=part).stopped
         except ExplorationInterrupted as interrupt:
-            interrupt.drift = _value(run, 0.0, count, "interrupted")
+            interrupt.drift = _value(run, _NO_NOISE, count, "interrupted")
             raise
         left -= size
         if stopped != "max_words" or left <= 0:
             break
-        if tolerance is not None and _value(run, 0.0, count, "").is_within(tolerance) is not None:
+        if (
+            tolerance is not None
+            and _value(run, _NO_NOISE, count, "").is_within(tolerance) is not None
+        ):
             stopped = "tolerance"
             break
     with run.asking():
@@ -221,21 +227,27 @@ def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
             raise InputError("the models need the same prompts, in one order, or one prompt each")
 
 
-def _value(run: LiveRun, noise: float, count: int, stopped: str) -> Drift:
-    """Return what is known, with all bounds widened by the noise."""
+def _value(run: LiveRun, noise: tuple[float, float], count: int, stopped: str) -> Drift:
+    """Return what is known, with all bounds widened by the noise of classes and of answers."""
     parts = []
     for prompt, name in enumerate(run.prompts):
         low, high = _classes_apart(run, prompt)
         least, most = _answers_apart(run, prompt)
-        lows, highs = np.maximum([low, least], noise) - noise, [high + noise, most + noise]
         parts.append(
-            Apart(name, float(lows[0]), min(1.0, highs[0]), float(lows[1]), min(1.0, highs[1]))
+            Apart(
+                name,
+                max(0.0, low - noise[0]),
+                min(1.0, high + noise[0]),
+                max(0.0, least - noise[1]),
+                min(1.0, most + noise[1]),
+            )
         )
     worst = int(np.argmax([part.answers_low for part in parts]))
     return Drift(
         max(part.low for part in parts),
         max(part.high for part in parts),
-        noise,
+        noise[0],
+        noise[1],
         tuple(parts),
         _list_differences(run, worst, check_integer(count, "count", 0)),
         run.frontier.calls,
@@ -295,32 +307,37 @@ def _list_differences(run: LiveRun, prompt: int, count: int) -> tuple[Difference
     )
 
 
-def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> float:
-    """Return how far rounding may move answers: what rows differ when they are asked otherwise.
+def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> tuple[float, float]:
+    """Return how far rounding may move classes and answers: what rows differ when asked otherwise.
 
     Likely prefixes are asked together, then alone by models that are opened anew. A row that is off
-    moves as much of the answers as its prefix is likely.
+    moves as much as its prefix is likely; those that are not asked again count by the mean of those
+    that are. For classes, what is off within one is not.
     """
-    frontier = run.frontier
-    likely = frontier.node_masses[: frontier.size].max(axis=1)
-    nodes = np.sort(np.argsort(-likely, kind="stable")[:_ASKED_AGAIN])
-    nodes = nodes[likely[nodes] > 0]
+    frontier, reading = run.frontier, run.frontier.reading
+    likely = frontier.node_masses[: frontier.size]
+    nodes = np.sort(np.argsort(-likely.max(axis=1), kind="stable")[:_ASKED_AGAIN])
+    nodes = nodes[likely[nodes].max(axis=1) > 0]
     if not len(nodes):
-        return 0.0
-    calls, noise = frontier.calls, 0.0
-    opened = frontier.models
+        return 0.0, 0.0
+    calls, opened = frontier.calls, frontier.models
     together, *_ = frontier.ask(nodes)
     frontier.models = [open_model(model) for model in models]
+    off = np.zeros((2, len(models)))
     try:
-        for place, node in enumerate(nodes):
+        for place, node in enumerate(nodes.tolist()):
             alone, *_ = frontier.ask(np.array([node]))
-            apart = [
-                np.abs(one[place] - other[0]).sum() / 2
-                for one, other in zip(together, alone, strict=True)
-            ]
-            noise = max(noise, *map(float, apart))
+            after = reading.map(int(frontier.node_states[node]))
+            for number, (one, other) in enumerate(zip(together, alone, strict=True)):
+                apart = one[place] - other[0]
+                classes = np.bincount(after.settled, apart, reading.control + 2)[:-1]
+                moved = np.abs(classes).sum() + np.abs(apart[1 + after.live]).sum()
+                moves = np.array([moved, np.abs(apart).sum()]) / 2
+                off[:, number] += likely[node, number] * moves
     finally:
         for model in frontier.models:
             close_quietly(model)
         frontier.models, frontier.calls = opened, calls
-    return noise * float(frontier.node_masses[: frontier.size].sum(axis=0).sum())
+    asked_again = np.maximum(likely[nodes].sum(axis=0), 1e-300)
+    classes_off, answers_off = (off * likely.sum(axis=0) / asked_again).sum(axis=1).tolist()
+    return classes_off, answers_off
