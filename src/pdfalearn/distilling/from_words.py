@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
+from pdfalearn.distilling.candidates import choose_on_halves
 from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
 from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
@@ -27,9 +27,10 @@ from pdfalearn.distilling.recorded import (
     take_first,
     take_words,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes
+from pdfalearn.distilling.searching import default_sizes
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts
+from pdfalearn.models import Interrupts, run_long
 from pdfalearn.passive import predict_rows, train_teacher
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_part
@@ -91,20 +92,13 @@ def distill_words(
     progress: Wanted[DistillingProgress],
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, DistillingLine, is_of_words=True)
-    )
-    run: WordsRun | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            run = WordsRun(corpus, sizes, seed, held_out, unseen, settings, report, interrupts)
-            frontier = run.finish()
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+    shown = None if progress is None else show_progress(progress, DistillingLine, is_of_words=True)
+    with run_long(shown, DistillingInterrupted) as interrupts:
+        run = WordsRun(
+            corpus, sizes, seed, held_out, unseen, settings, interrupts.progress, interrupts
+        )
+        interrupts.salvage = run.salvage
+        return run.finish()
 
 
 class WordsRun:
@@ -135,9 +129,6 @@ class WordsRun:
         held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
         self._held_out = HeldOutWords(kept, self._width)
-        # Strengths are chosen on one half of the held-out words and measured on the other, so that
-        # the choice does not flatter.
-        self._is_first = np.arange(len(kept.words)) % 2 == 0
         # The words to choose with; those to search with are the first of them.
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
@@ -217,17 +208,14 @@ class WordsRun:
         return lost
 
     def _measure(self, candidate: Candidate) -> MeasuredCandidate:
-        counts, first = self._recorded.count_rows(candidate.transitions), self._is_first
+        counts = self._recorded.count_rows(candidate.transitions)
         tables = [
             estimate_rows(counts, candidate.priors, strength, self._unseen)
             for strength in candidate.strengths
         ]
         measured = [self._held_out.losses(candidate.transitions, rows) for rows in tables]
-        sums = np.array([comparable(*each) for each in measured])
-        best, by_first, by_second = (
-            int(sums[:, part].sum(axis=1).argmin()) for part in (first | True, first, ~first)
-        )
-        losses, infinite = np.where(first, measured[by_second], measured[by_first])
+        best, chosen = choose_on_halves([comparable(*each) for each in measured])
+        losses, infinite = np.array(measured)[chosen, :, np.arange(len(chosen))].T
         strength = candidate.strengths[best]
         training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
         return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
@@ -372,23 +360,17 @@ class WordsRun:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=len(self._all.words),
-                    symbols=len(self._all.words.symbols),
-                    cost=0.0,
-                    share=min(1.0, len(self._found) / len(self._sizes)),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
+        news = DistillingProgress(
+            phase=self._phase,
+            words=len(self._all.words),
+            symbols=len(self._all.words.symbols),
+            cost=0.0,
+            share=min(1.0, len(self._found) / len(self._sizes)),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)
 
 
 def _sum_up(found: MeasuredCandidate) -> float:

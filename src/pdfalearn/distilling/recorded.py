@@ -12,7 +12,8 @@ from scipy.special import xlogy
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import Machine, States
-from pdfalearn.distilling.searching import SearchSettings, search, search_from
+from pdfalearn.distilling.searching import search, search_from
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable
 from pdfalearn.typing import Floats, Integers
