@@ -49,7 +49,7 @@ from pdfalearn.typing import Floats
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
-# Where a teacher says what follows, half as many prefixes are enough; and criteria of merging, whose
+# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
 # time grows faster than the prefixes, have fewer.
 _TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
 # Tables of this many prefixes times symbols fit into memory.
