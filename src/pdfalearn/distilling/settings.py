@@ -49,7 +49,7 @@ class SearchSettings:
     # there are as many, or twice the largest size.
     first: int = 512
     # Automata of more transitions are neither reduced nor wanted by default, unless they have at
-    # most so many states; prefixes times states that memory can hold.
+    # most ``at_least`` states; prefixes times states that memory can hold.
     most_transitions: int = 2**22
     at_least: int = 120
     most_costs: int = 2**28
@@ -85,7 +85,7 @@ class SearchSettings:
     exchanged: int = 64
     # Up to this size automata are tried for as many sizes around theirs.
     near: int = 4
-    # Automata of up to so many states are searched with at most about so many exact answers.
+    # Pairs: the most states of automata, and the most exact answers that they are searched with.
     thinned: tuple[tuple[int, int], ...] = ((32, 2**13), (120, 2**15))
     # The shares by which automata are made larger in cycles. A cycle that brings less than a share
     # ``better`` of the loss is not taken; above ``each`` states it is the last one.
