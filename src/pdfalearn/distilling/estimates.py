@@ -291,16 +291,21 @@ def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Mea
     """Return one automaton for each number of states, without those that a smaller one beats.
 
     It is beaten if a smaller one is as good on the held-out words: so a larger one of the frontier
-    is always the better one there.
+    is always the better one there. Where it is better by less than a standard error it must also be
+    better on the words that it was made from.
     """
     chosen: list[Measurement] = []
-    least = np.inf
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
-        mean = float(each.sums.comparable.sum()) / float(lengths.sum())
-        is_new = not chosen or len(each.pdfa) > len(chosen[-1].pdfa)
-        if is_new and mean < least - NOTHING:
+        if not chosen:
             chosen.append(each)
-            least = mean
+            continue
+        gains = chosen[-1].sums.comparable - each.sums.comparable
+        gain = float(gains.sum() / lengths.sum())
+        is_sure = gain > standard_error(gains, lengths)
+        if each.training_divergence < chosen[-1].training_divergence - NOTHING:
+            is_sure = True
+        if gain > NOTHING and is_sure and len(each.pdfa) > len(chosen[-1].pdfa):
+            chosen.append(each)
     return chosen
 
 

@@ -23,7 +23,7 @@ _SHORT = 500
 # Costs are looked up only where symbols lead to if that is at most this share of all states.
 _MOST_LED = 0.5
 # Automata of up to this many states are polished with all targets in the end.
-_WHOLE = 600
+_WHOLE = 360
 # Numbers are sorted to find the different ones if there may be this many times as many.
 _SORTED = 8
 

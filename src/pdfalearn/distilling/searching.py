@@ -25,13 +25,14 @@ _MOST_COSTS = 2**28
 _FIRST = 512
 # Each size up to the first number goes through cycles, and then those that are by this factor
 # smaller than the one before; those between learn from them.
-_EACH, _SPACING = 8, 0.8
+_EACH, _SPACING = 8, 0.75
 # Up to this size automata are tried for as many sizes around theirs.
 _NEAR = 4
 # Automata of up to this many states are tried for the sizes around theirs.
 _SMALL = 64
-# Automata of up to so many states are searched with at most about so many exact answers.
-_THINNED = ((32, 2**13), (120, 2**15))
+# Automata of up to so many states are searched with at most about so many exact answers, and with
+# so many times more counts.
+_THINNED, _COUNTED = ((32, 2**13), (120, 2**15)), 4
 # The shares by which automata are made larger, until one helps too little.
 _GROWTH = (0.3, 0.3, 0.6, 1.0)
 # An automaton of merged prefixes is made larger up to this many states, if there are this many
@@ -186,11 +187,10 @@ class Search:
 
     def _choose_evidence(self, size: int) -> Evidence:
         """Return what automata of a size are searched with: small ones need fewer words."""
-        if self._counted:
-            return self._evidence
-        return next(
-            (self._evidence.thin(n) for most, n in _THINNED if size <= most), self._evidence
-        )
+        for most, nodes in _THINNED:
+            if size <= most:
+                return self._evidence.thin(_COUNTED * nodes if self._counted else nodes)
+        return self._evidence
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
@@ -208,7 +208,8 @@ class Search:
 
     def _exchange(self) -> Iterator[tuple[int, Fit]]:
         """Yield small automata, made better by growing smaller ones and reducing larger ones."""
-        found = self._small
+        evidence = self._choose_evidence(1)
+        found = {size: self._fit(fit, evidence) for size, fit in self._small.items()}
         sizes = sorted(found)
         reaches = (_NEAR if size <= _NEAR else 1 for size in sizes)
         pairs = [
@@ -217,20 +218,17 @@ class Search:
             for larger in sizes[place + 1 : place + 1 + reach]
             if self._cycled
         ]
-        for size, larger in pairs:
-            evidence = self._choose_evidence(larger)
-            fit = self._fit(found[size], evidence)
-            self._take(larger, grow(fit, evidence, larger - len(fit.machine.rows)))
-        for size, larger in pairs[::-1]:
-            evidence = self._choose_evidence(size)
-            self._take(size, reduce(self._fit(found[larger], evidence), evidence, size).machine)
-        yield from sorted(found.items(), reverse=True)
 
-    def _take(self, size: int, machine: Machine) -> None:
-        """Take an automaton for a size if it is better once it is polished."""
-        fit = self._polish(machine, self._choose_evidence(size))
-        if fit.loss < (1 - _BETTER) * self._small[size].loss:
-            self._small[size] = fit
+        def take(size: int, machine: Machine) -> None:
+            fit = self._polish(machine, evidence)
+            if fit.loss < (1 - _BETTER) * found[size].loss:
+                found[size] = fit
+
+        for size, larger in pairs:
+            take(larger, grow(found[size], evidence, larger - len(found[size].machine.rows)))
+        for size, larger in pairs[::-1]:
+            take(size, reduce(found[larger], evidence, size).machine)
+        yield from sorted(found.items(), reverse=True)
 
     def improve_by_cycles(self, fit: Fit, evidence: Evidence) -> Fit:
         """Make an automaton larger and smaller again as long as that makes it better."""
