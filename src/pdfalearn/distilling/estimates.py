@@ -252,7 +252,7 @@ def make_frontier(
     is_interrupted: bool,
 ) -> Frontier:
     """Put a frontier together, and certify what was done."""
-    found = _leave_out_beaten(found, held_out.lengths)
+    found = _leave_out_beaten(found, held_out.lengths, is_noisy=fresh is not None)
     losses = np.array([each.sums.comparable for each in found])
     kept = [found[place] for place in not_worse(losses, held_out.lengths).nonzero()[0].tolist()]
     points = []
@@ -287,24 +287,29 @@ def make_frontier(
     return replace(frontier, certificate=certificate)
 
 
-def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Measurement]:
+def _leave_out_beaten(
+    found: Sequence[Measurement], lengths: Floats, *, is_noisy: bool
+) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the held-out words: so a larger one of the frontier
-    is always the better one there. Where it is better by less than a standard error it must also be
-    better on the words that it was made from.
+    It is beaten if a smaller one is as good on the held-out words; where it is better by less than a
+    standard error it must also be better on the words that it was made from. Where answers are
+    noisy, either is enough, as the least of noisy figures would flatter.
     """
     chosen: list[Measurement] = []
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
-        if not chosen:
-            chosen.append(each)
+        if chosen and len(each.pdfa) == len(chosen[-1].pdfa):
             continue
-        gains = chosen[-1].sums.comparable - each.sums.comparable
+        training = min((other.training_divergence for other in chosen), default=np.inf)
+        fits_better = each.training_divergence < training - NOTHING
+        losses = [other.sums.comparable for other in chosen]
+        gains = min(losses, key=np.sum, default=np.inf * lengths) - each.sums.comparable
         gain = float(gains.sum() / lengths.sum())
-        is_sure = gain > standard_error(gains, lengths)
-        if each.training_divergence < chosen[-1].training_divergence - NOTHING:
-            is_sure = True
-        if gain > NOTHING and is_sure and len(each.pdfa) > len(chosen[-1].pdfa):
+        if is_noisy or not chosen:
+            is_taken = fits_better or gain > NOTHING
+        else:
+            is_taken = gain > NOTHING and (fits_better or gain > standard_error(gains, lengths))
+        if is_taken:
             chosen.append(each)
     return chosen
 
