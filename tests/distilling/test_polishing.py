@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pdfalearn.distilling import evidence as module
 from pdfalearn.distilling import polishing
 from pdfalearn.distilling.machines import Machine, fit_rows
-from pdfalearn.distilling.polishing import Edges, _merge_costs, find_images, subtree_costs
+from pdfalearn.distilling.polishing import Edges, find_images, merge_costs, subtree_costs
+from pdfalearn.distilling.settings import DEFAULTS
 from tests.distilling.trees import (
     PlainTree,
     Word,
@@ -87,7 +88,7 @@ def test_costs_where_symbols_lead_to(data: st.DataObject, tree: PlainTree) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_DEEP", 100)
         whole = Edges(fit, evidence)
-        plain = _merge_costs(fit, evidence)
+        plain = merge_costs(fit, evidence, DEFAULTS)
         patch.setattr(polishing, "_FEW", 0)
         patch.setattr(polishing, "_AT_ONCE", 1)
         patch.setattr(polishing, "_MOST_LED", 1.0)
@@ -95,7 +96,7 @@ def test_costs_where_symbols_lead_to(data: st.DataObject, tree: PlainTree) -> No
         assert images is not None
         some = Edges(fit, evidence, images)
         evidence.kept = fit, some
-        merges = _merge_costs(fit, evidence)
+        merges = merge_costs(fit, evidence, DEFAULTS)
     assert merges == pytest.approx(plain, rel=1e-3, abs=1e-2)
     news, gains = some.find_best()
     for place, number in enumerate(some.numbers.tolist()):

@@ -292,8 +292,8 @@ def _leave_out_beaten(
 ) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the held-out words; where it is better by less than a
-    standard error it must also be better on the words that it was made from. Where answers are
+    It is beaten if a smaller one is as good on the held-out words; where it is better by less than
+    a standard error it must also be better on the words that it was made from. Where answers are
     noisy, either is enough, as the least of noisy figures would flatter.
     """
     chosen: list[Measurement] = []

@@ -290,6 +290,14 @@ class Evidence:
         sums = choice @ self.answers
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
+    def average_answers(self, groups: Integers, weights: Floats) -> Table:
+        """Return the weighted means of answers by group, given the groups' weights."""
+        sums = self.sum_answers(groups, len(weights))
+        if isinstance(sums, csr_array):
+            sums.data /= np.repeat(weights, np.diff(sums.indptr))
+            return sums
+        return np.asarray(sums / weights[:, None])
+
 
 def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDArray[Any]:
     """Return a table as a plain array."""

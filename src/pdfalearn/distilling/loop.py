@@ -16,14 +16,15 @@ from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, 
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.noise import answers_differ, ask_held_out_again
-from pdfalearn.distilling.polishing import polish
+from pdfalearn.distilling.prefixes import polish
 from pdfalearn.distilling.questions import ask_blind_spots
 from pdfalearn.distilling.sampling import (
     Sampling,
     explain_few_words,
     take_first_words,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
+from pdfalearn.distilling.searching import default_sizes, search
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UnsteadyModelError
@@ -51,11 +52,11 @@ _STRUCTURE = 2**16
 _PROBING = 2**14
 # What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
-# Where seconds are bounded, searching ends after this share of them. It uses so many answers for
-# each second that is left, so many at least, cycles from so many seconds on, and sizes that are by
-# this factor larger than the one before.
+# Where seconds are bounded, searching ends after this share of them. The others are: how
+# many answers it uses for each second that is left; the fewest; from how many seconds on it goes
+# through cycles; and by what factor each size is larger than the one before.
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
-# So many automata of a size are measured on held-out words, the last ones found.
+# How many automata of a size are measured on held-out words, the last ones found.
 _KEPT = 2
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
@@ -269,23 +270,17 @@ class Run:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=self._sampling.words,
-                    symbols=self._observations.counts.symbols,
-                    cost=self._observations.meter.spent,
-                    share=min(1.0, self._sampling.share),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
+        news = DistillingProgress(
+            phase=self._phase,
+            words=self._sampling.words,
+            symbols=self._observations.counts.symbols,
+            cost=self._observations.meter.spent,
+            share=min(1.0, self._sampling.share),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)
 
 
 def _space_out(sizes: Iterable[int]) -> Iterator[int]:

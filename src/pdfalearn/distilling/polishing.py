@@ -1,4 +1,4 @@
-"""Change automata where evidence says so: move transitions, add states, remove states.
+"""Find where automata should change: move transitions, add states, remove states.
 
 All three stand on one pass over the evidence: what the words below every node would cost from every
 state.
@@ -12,42 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pdfalearn.distilling.evidence import Evidence, Step, make_dense
-from pdfalearn.distilling.futures import choose_merges, future_costs
-from pdfalearn.distilling.machines import Fit, Machine, fit_rows, redirect
-from pdfalearn.typing import Integers, Singles
+from pdfalearn.distilling.evidence import Evidence, Step, Table, make_dense, xlogx
+from pdfalearn.distilling.futures import future_costs
+from pdfalearn.distilling.machines import Fit, Machine, States
+from pdfalearn.distilling.settings import SearchSettings
+from pdfalearn.typing import Floats, Integers, Singles
 
 # Where nodes with the same last symbol have fewer costs than this, all are led in one pass.
 _SHORT = 500
 
 # Costs are looked up only where symbols lead to if that is at most this share of all states.
 _MOST_LED = 0.5
-# Automata of up to this many states are polished with all targets in the end.
-_WHOLE = 360
 # Numbers are sorted to find the different ones if there may be this many times as many.
 _SORTED = 8
 
 # About this many costs are looked up at once.
 _AT_ONCE = 2**20
-# Polishing ends after this many rounds at the latest.
-_ROUNDS = 12
-# Polishing ends when a round lowers the loss by less than this share.
-_WORTH_IT = 2e-3
-# A transition that one word or more takes is moved if it gains at least this many nats.
-RELUCTANCE = 0.5
-
-# Futures are compared this many symbols ahead.
-_SWEEPS = 3
-# Futures follow only symbols that are at least this likely.
-_LIKELY = 0.02
-# A merge costs more, as if this many unseen words were in the state that is removed.
-_AS_IF_SEEN = 0.3
-# No unseen word costs more nats than this.
-_WORST = 5.0
-# At most this many states are removed one at a time, the best of some candidates.
-_ONE_BY_ONE, _TRIED = 16, 4
-# Of more states this share is removed at a time: up to this many, and beyond.
-_FEW, _SHARES = 128, (0.08, 0.15)
+# In automata of up to this many states all targets are looked at.
+_FEW = 128
 
 
 def subtree_costs(fit: Fit, evidence: Evidence, groups: Integers, count: int) -> Singles:
@@ -165,7 +147,7 @@ class Edges:
         numbers[0] = -1  # the beginning is one too
         # Transitions as state * symbols + symbol, first -1; and the place of each node's.
         self.numbers, self.of_node = find_different(numbers, len(fit.machine.rows) * width)
-        self.weights = np.bincount(self.of_node, evidence.weights)
+        self.weights: Floats = np.bincount(self.of_node, evidence.weights).astype(np.float64)
         count = len(self.numbers)
         self.costs: Singles
         if images is None:
@@ -208,55 +190,11 @@ def find_edges(fit: Fit, evidence: Evidence) -> Edges:
     return edges
 
 
-def polish(
-    machine: Machine, evidence: Evidence, *, within: bool = True, reluctance: float = RELUCTANCE
-) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if there is one.
+def find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
+    """Return the transitions that are worth moving and their targets, the best first.
 
-    A transition is moved if it gains at least ``reluctance`` nats.
+    These gain at least ``reluctance`` nats, or less if hardly a word takes them.
     """
-    lumped = evidence.lumped
-    if lumped is not evidence:  # compare by the frequent symbols alone
-        rows, priors = (make_dense(lumped.lump(table)) for table in machine[1:])
-        lighter = Machine(machine.transitions, rows, priors)
-        found = polish(lighter, lumped, within=within, reluctance=reluctance)
-        transitions = found.machine.transitions
-        return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
-    fit = fit_rows(machine, evidence, within=within)
-    share, edges = 0.5, find_edges(fit, evidence)
-    for _ in range(_ROUNDS):
-        before, had_images = fit.loss, edges.images is not None
-        fit, share = _move(fit, evidence, edges, reluctance, share, within=within)
-        is_worth_it = fit.loss <= (1 - _WORTH_IT) * before
-        if is_worth_it:
-            edges = find_edges(fit, evidence)
-        elif had_images and len(fit.machine.rows) <= _WHOLE:
-            edges = Edges(fit, evidence)  # at last with all targets
-        else:
-            break
-    return fit
-
-
-def _move(
-    fit: Fit, evidence: Evidence, edges: Edges, reluctance: float, share: float, *, within: bool
-) -> tuple[Fit, float]:
-    """Move a share of the transitions, and half as many whenever that does not help."""
-    moves, targets = _find_moves(edges, reluctance)
-    count, before = len(moves) + 1, fit.loss
-    while fit.loss >= before:
-        if count == 1 or not len(moves):
-            return fit, share
-        count = max(1, int(share * len(moves)))
-        transitions = fit.machine.transitions.copy()
-        transitions.reshape(-1)[moves[:count]] = targets[:count]
-        moved = fit.machine._replace(transitions=transitions)
-        fit = min(fit, fit_rows(moved, evidence, within=within), key=lambda each: each.loss)
-        share /= 2
-    return fit, min(1.0, 4 * share)
-
-
-def _find_moves(edges: Edges, reluctance: float) -> tuple[Integers, Integers]:
-    """Return the transitions that are worth moving and their targets, the best first."""
     places = np.arange(len(edges.numbers))
     news, gains = edges.find_best()
     worth = gains > reluctance * np.minimum(edges.weights, 1.0)
@@ -284,10 +222,8 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     now = machine.transitions[edges.targets[owners], symbols]
     later = np.bincount(owners, costs[places, now] - costs[places, targets], len(edges.numbers))
     # What a state of its own gains an edge: at once by its row, and later by these targets.
-    sums, weights = evidence.sums(edges.of_node, len(edges.numbers))
-    means = sums / weights[:, None]
-    divergences = means * (np.log(np.where(means > 0, means, 1.0)) - fit.logs[edges.targets])
-    gains = weights * divergences.sum(axis=1) + later
+    means = evidence.average_answers(edges.of_node, edges.weights)
+    gains = edges.weights * _compute_divergences(means, fit.logs, edges.targets) + later
     entering = np.bincount(edges.targets, minlength=size)
     gains[entering[edges.targets] == 1] = 0.0  # these have their state for themselves
     gains[0] = 0.0
@@ -299,35 +235,25 @@ def grow(fit: Fit, evidence: Evidence, count: int) -> Machine:
     mine = (places[owners] >= 0).nonzero()[0]
     transitions[places[owners[mine]], symbols[mine]] = targets[mine]
     transitions.reshape(-1)[edges.numbers[best]] = places[best]
-    rows = np.concatenate((machine.rows, means[best]))
+    rows = np.concatenate((machine.rows, make_dense(means[best])))
     return Machine(transitions, rows, np.concatenate((machine.priors, machine.rows[olds])))
 
 
-def reduce(fit: Fit, evidence: Evidence, most: int) -> Fit:
-    """Return a machine of at most this many states.
+def _compute_divergences(means: Table, logs: Floats, targets: States) -> Floats:
+    """Return the divergence of each mean from the row of its target, without tables if sparse."""
+    if isinstance(means, csr_array):
+        owners = np.repeat(np.arange(len(targets)), np.diff(means.indptr))
+        values = xlogx(means.data) - means.data * logs[targets[owners], means.indices]
+        return np.bincount(owners, values, len(targets)).astype(np.float64)
+    return np.asarray((xlogx(means) - means * logs[targets]).sum(axis=1))
 
-    Which state goes is decided by what the words that enter it would cost in another state, and by
-    how far the futures of the two differ, for words that were not seen.
+
+def merge_costs(fit: Fit, evidence: Evidence, settings: SearchSettings) -> Singles:
+    """Return what it costs to lead all that enters a state (row) to another (column).
+
+    That is what the words that enter it would cost there, and how far the futures of the two
+    differ, for words that were not seen.
     """
-    while (size := len(fit.machine.rows)) > most:
-        costs = _merge_costs(fit, evidence)
-        if size <= _ONE_BY_ONE:
-            order = np.argsort(costs, axis=None, kind="stable")
-            merges = [np.divmod(place, size) for place in order[: min(_TRIED, size * (size - 1))]]
-        else:
-            share = _SHARES[size > _FEW]
-            merges = [choose_merges(costs, min(size - most, max(1, int(share * size))))]
-        trials = []
-        for sources, targets in merges:
-            places = np.arange(size, dtype=np.int32)
-            places[sources] = targets
-            trials.append(fit_rows(redirect(fit.machine, places), evidence))
-        fit = min(trials, key=lambda trial: trial.loss)
-    return fit
-
-
-def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
-    """Return what it costs to lead all that enters a state (row) to another (column)."""
     edges, size = find_edges(fit, evidence), len(fit.machine.rows)
     costs: Singles
     if edges.images is None:
@@ -337,7 +263,8 @@ def _merge_costs(fit: Fit, evidence: Evidence) -> Singles:
     else:
         costs = _leave_by_edges(fit, evidence, edges, edges.images)
     costs -= np.diag(costs)[:, None].copy()
-    costs += _AS_IF_SEEN * np.minimum(future_divergences(fit, evidence), _WORST)
+    unseen = future_divergences(fit, evidence, settings)
+    costs += settings.as_if_seen * np.minimum(unseen, settings.worst)
     np.fill_diagonal(costs, np.inf)
     return costs
 
@@ -363,12 +290,12 @@ def _leave_by_edges(fit: Fit, evidence: Evidence, edges: Edges, images: Images) 
     return costs
 
 
-def future_divergences(fit: Fit, evidence: Evidence) -> Singles:
+def future_divergences(fit: Fit, evidence: Evidence, settings: SearchSettings) -> Singles:
     """Return the divergence of what follows state q from what follows p, for all p and q."""
     rows, logs = fit.machine.rows.astype(np.float32), fit.logs.astype(np.float32)
     local: Singles = (rows * logs).sum(axis=1)[:, None] - rows @ logs.T
     np.maximum(local, 0.0, out=local)
     moves = fit.machine.transitions.astype(np.int64)
     shares = evidence.spread(fit.machine.rows).astype(np.float32)
-    ahead = future_costs(local, moves, shares, moves, _SWEEPS, _LIKELY)[:-1, :-1]
-    return ahead.astype(np.float32, copy=False)
+    ahead = future_costs(local, moves, shares, moves, settings.sweeps, settings.likely)
+    return ahead[:-1, :-1].astype(np.float32, copy=False)
