@@ -292,9 +292,9 @@ def _leave_out_beaten(
 ) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the held-out words; where it is better by less than
-    a standard error it must also be better on the words that it was made from. Where answers are
-    noisy, either is enough, as the least of noisy figures would flatter.
+    A larger one is taken if it is better on the held-out words by a standard error; or if it is
+    better on the words that it was made from, and not worse on the others by as much. Where answers
+    are noisy, either is enough without an error, as noise is learnt, and few answers are fresh.
     """
     chosen: list[Measurement] = []
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
@@ -308,7 +308,8 @@ def _leave_out_beaten(
         if is_noisy or not chosen:
             is_taken = fits_better or gain > NOTHING
         else:
-            is_taken = gain > NOTHING and (fits_better or gain > standard_error(gains, lengths))
+            error = standard_error(gains, lengths)
+            is_taken = gain > max(NOTHING, error) or (fits_better and gain > -error)
         if is_taken:
             chosen.append(each)
     return chosen
