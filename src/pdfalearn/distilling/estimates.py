@@ -300,17 +300,14 @@ def _leave_out_beaten(
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
         if chosen and len(each.pdfa) == len(chosen[-1].pdfa):
             continue
-        training = min((other.training_divergence for other in chosen), default=np.inf)
-        fits_better = each.training_divergence < training - NOTHING
+        least = min((other.training_divergence for other in chosen), default=np.inf)
+        fits_better = each.training_divergence < least - NOTHING
         losses = [other.sums.comparable for other in chosen]
         gains = min(losses, key=np.sum, default=np.inf * lengths) - each.sums.comparable
         gain = float(gains.sum() / lengths.sum())
-        if is_noisy or not chosen:
-            is_taken = fits_better or gain > NOTHING
-        else:
-            error = standard_error(gains, lengths)
-            is_taken = gain > max(NOTHING, error) or (fits_better and gain > -error)
-        if is_taken:
+        error = 0.0 if is_noisy or not chosen else standard_error(gains, lengths)
+        may_be = is_noisy or gain > -error
+        if gain > max(NOTHING, error) or (fits_better and may_be):
             chosen.append(each)
     return chosen
 
