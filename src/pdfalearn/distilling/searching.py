@@ -125,10 +125,9 @@ class Search:
                 yield size, objective.take(found)
             for _ in self._go_down(other, [size for size in others if size <= settings.each]):
                 pass
-            if best.machine is both[1].machine:
-                for size, found in self._grow(merged, sorted(losses)):
-                    if found.loss < losses[size]:
-                        yield size, found
+            for size, found in self._grow(objective.take(both[1]), sorted(losses)):
+                if size > first and found.loss < losses[size]:
+                    yield size, found
         for size, found in self._exchange():
             yield size, polish_and_prune(objective, objective.fit(found.machine))
 
