@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pdfalearn.reachability import reachable_part as reachable_part
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.analysis.changes import FALSE_ALARMS as FALSE_ALARMS
+    from pdfalearn.analysis.changes import find_changes as find_changes
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

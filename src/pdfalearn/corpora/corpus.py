@@ -323,6 +323,18 @@ def as_corpus(words: CorpusLike) -> Corpus:
     return words if isinstance(words, Corpus) else Corpus(words)
 
 
+def join_corpora(a: Corpus, b: Corpus) -> Corpus:
+    """Return the words of both; files stay files if they are read in the same way."""
+    given, other = a._given, b._given
+    alphabet = None
+    if given.alphabet is not None and other.alphabet is not None:
+        alphabet = alphabet_of({*given.alphabet, *other.alphabet})
+    if given[2:3] + given[4:] == other[2:3] + other[4:] and not (given.words or other.words):
+        sources = (*given.sources, *other.sources)
+        return _fill(None, given._replace(sources=sources, alphabet=alphabet))
+    return Corpus([*a, *b], alphabet=alphabet)
+
+
 def count_prefixes(
     words: CorpusLike, alphabet: Alphabet | Iterable[Symbol] | None = None
 ) -> tuple[Alphabet, PrefixTree]:

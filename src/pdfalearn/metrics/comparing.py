@@ -5,16 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
+from typing import TypeGuard, overload
 
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis import Differences, Distances, differences, distances
+from pdfalearn.analysis import (
+    FALSE_ALARMS,
+    Differences,
+    Distances,
+    differences,
+    distances,
+    find_changes,
+)
 from pdfalearn.chains import Pairs, sums_by, visits_and_weights
 from pdfalearn.checks import check_integer
+from pdfalearn.corpora import Corpus, CorpusLike, as_corpus, join_corpora
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import DirectedDivergence, Divergence
+from pdfalearn.results import Changes, DirectedDivergence, Divergence
 from pdfalearn.text import are_characters, format_table, short_word_text, symbol_text
 
 
@@ -156,24 +166,68 @@ class Comparison:
         return short_word_text(word, joined=are_characters(self.a.alphabet))
 
 
-def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10) -> Comparison:
-    """Compare two automata exactly, over all words at once.
+@overload
+def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10) -> Comparison: ...
+
+
+@overload
+def compare(
+    a: CorpusLike,
+    b: CorpusLike,
+    *,
+    model: PDFA | None = None,
+    false_alarms: float = FALSE_ALARMS,
+    processes: int = 1,
+) -> Changes: ...
+
+
+def compare(
+    a: PDFA | CorpusLike,
+    b: PDFA | CorpusLike,
+    *,
+    equivalence: Relation = EXACT,
+    count: int = 10,
+    model: PDFA | None = None,
+    false_alarms: float = FALSE_ALARMS,
+    processes: int = 1,
+) -> Comparison | Changes:
+    """Compare two automata exactly, over all words at once, or find what two corpora do otherwise.
 
     Parameters
     ----------
-    a, b : PDFA
-        The automata. They are compared over the symbols of both: one that an automaton does not
-        know has probability 0 there, and leads nowhere.
+    a, b : PDFA, Corpus or iterable of words
+        Two automata, or two corpora. Automata are compared over the symbols of both: one that an
+        automaton does not know has probability 0 there, and leads nowhere.
     equivalence : Equivalence or Tolerance
-        When two distributions are the same, or similar, for ``word``.
+        When two distributions are the same, or similar, for ``word``; for automata only, as
+        ``count`` is.
     count : int
-        How many words, and how many prefixes, ``differences`` has at most.
+        How many words, and how many pairs of states, ``differences`` has at most.
+    model : PDFA, optional
+        For corpora: the automaton whose transitions are compared. If not given, one is distilled
+        from the words of both, which has to hold them in memory; with it, files of any size are
+        read once.
+    false_alarms : float
+        For corpora: the probability that any change is named although there is none, at most.
+    processes : int
+        For corpora: how many processes read them.
 
     Returns
     -------
-    Comparison
-        ``word``, ``distances``, ``divergence`` and ``differences``, each computed when it is first
-        asked for; ``print`` shows all of them as tables.
+    Comparison or Changes
+        Of automata ``word``, ``distances``, ``divergence`` and ``differences``, each computed when
+        it is first asked for. Of corpora the changed transitions by pair of states, and new and
+        vanished events. ``print`` shows all as tables.
+
+    Notes
+    -----
+    Words, such as the sessions of a log, are what is independent, and not their symbols. The test
+    of a transition is a G-test (the likelihood ratio's) of how often it is taken of all visits to
+    its state, divided by the design effect: by how much more that varies from word to word than if
+    all symbols were independent, and at least 1. Where fewer than ten words are expected in the
+    smaller corpus to take it, or not to, it is Fisher's exact test on the first visit of each word
+    to the state. An event is tested by Fisher's test on the words that have it. All p-values are
+    after Holm, without those tests that so few words could never make significant (Tarone 1990).
 
     Examples
     --------
@@ -200,5 +254,19 @@ def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10)
     a after a                       0.5  0.25
     a after aa                      0.5  0.25
     """
+    if _is_corpus(a) and _is_corpus(b):
+        corpora = as_corpus(a), as_corpus(b)
+        if model is None:
+            from pdfalearn.distilling import distill  # on a floor above
+
+            model = distill(join_corpora(*corpora)).best
+        return find_changes(model, *corpora, false_alarms=false_alarms, processes=processes)
+    if model is not None:
+        raise InputError("model is for corpora, and a and b are not both corpora; leave it out")
     a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
     return Comparison(a, b, check_relation(equivalence), check_integer(count, "count", 0))
+
+
+def _is_corpus(thing: object) -> TypeGuard[CorpusLike]:
+    """Return whether a thing is words; a name of a file might as well be an automaton's."""
+    return isinstance(thing, Corpus | list | tuple) or hasattr(thing, "itertuples")

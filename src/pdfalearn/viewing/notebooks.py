@@ -23,7 +23,7 @@ MOST_STATES = 40
 MOST_CELLS, MOST_LEAVES = 500_000, 40
 # Tables of more rows are thinned out.
 _MOST_ROWS = 12
-_MOST_NOTES = 5
+_MOST_NOTES, _MOST_CHANGES = 5, 20
 # Longer texts are cut in the middle.
 _MOST_CHARACTERS = 2000
 
@@ -102,6 +102,16 @@ def _show_simplified(simplified: results.Simplified) -> str:
     loss = f"states, {simplified.divergence:.4g} nats per symbol from the original"
     text = _paragraph(loss, bold=f"{simplified.states:,}")
     return element("div", text, _pdfa_image(simplified.pdfa))
+
+
+def _show_changes(changes: results.Changes) -> str:
+    """Show what has changed: new and vanished events, and transitions."""
+    both = (
+        (results.EVENTS_HEADER, changes.event_cells()),
+        (results.CHANGES_HEADER, changes.cells()),
+    )
+    tables = [_table(rows[:_MOST_CHANGES], header) for header, rows in both if rows]
+    return element("div", _paragraph(changes.statement), *tables)
 
 
 def _bundle(thing: _Thing, draw: Callable[[_Thing], str]) -> dict[str, str]:
@@ -183,5 +193,6 @@ _SHOWN: list[tuple[str, Callable[[Any], str]]] = [
     ("Certificate", _show_certificate),
     ("Simplified", _show_simplified),
     ("Divergence", lambda both: element("div", _table(both.rows(), ("", "a ‖ b", "b ‖ a")))),
+    ("Changes", lambda changes: _show_changes(changes)),
     ("Bounds", lambda bounds: element("div", _paragraph(str(bounds)))),
 ]
