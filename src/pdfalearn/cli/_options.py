@@ -247,6 +247,16 @@ OPTIONS: dict[str, Settings] = {
         "The probability of an event that PDFA does not have; it is counted, and the state stays.",
         default=1e-6,
     ),
+    "compared_along": _value(
+        _kind("PDFA"),
+        "Words: compare along the transitions of PDFA, instead of distilling one from A and B.",
+        flag="--model",
+    ),
+    "false_alarms": _value(
+        _kind("P", click.FloatRange(0, 1, min_open=True, max_open=True)),
+        "Words: the greatest probability that a change is named where nothing has changed.",
+        show_default="0.05",
+    ),
     "count": _value(_NATURAL, "How many.", default=10),
     "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
     "drawn_words": _value(
