@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.bounds import save_intervals as save_intervals
+    from pdfalearn.analysis.differing_pairs import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.expectations import Entropy as Entropy
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import surprisals as surprisals
     from pdfalearn.analysis.word_distances import Differences as Differences
     from pdfalearn.analysis.word_distances import Distances as Distances
-    from pdfalearn.analysis.word_distances import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.word_distances import WordDifference as WordDifference
     from pdfalearn.analysis.word_distances import differences as differences
     from pdfalearn.analysis.word_distances import distances as distances

@@ -252,7 +252,6 @@ def compare(
     <BLANKLINE>
     probability of the next symbol    a     b
     a after a                       0.5  0.25
-    a after aa                      0.5  0.25
     """
     if _is_corpus(a) and _is_corpus(b):
         corpora = as_corpus(a), as_corpus(b)
