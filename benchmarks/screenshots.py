@@ -1,7 +1,7 @@
 """Pictures of pages, to look at: ``python -m benchmarks.screenshots`` (or ``make screenshots``).
 
-Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/; a folder and names of pages may be given. Needs the
-extra ``pages``, pocketsphinx and the program chromium.
+Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/; a folder and
+Needs the extra ``pages``, pocketsphinx and the program chromium.
 """
 
 from __future__ import annotations

@@ -26,10 +26,12 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, count_text, short_word_text, shorten, symbol_text
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.viewing.choosing import cut_visits
+from pdfalearn.viewing.choosing import choose_part, connected_order, cut_visits
 
 # More would make a page of over two megabytes.
 MOST_STATES, MOST_TRANSITIONS = 10_000, 65_000
+# The page's picture has at most this many.
+_MOST_DRAWN = 150
 # Of each state the page has this many transitions, the likeliest ones.
 MOST_ROW = 256
 # At most this many transitions are looked at.
@@ -44,7 +46,7 @@ _MOST_CHARACTERS = 200_000
 
 
 class Core(NamedTuple):
-    """States, the initial one first and then by visits, and their transitions."""
+    """States, in the order in which a picture chooses them, and their transitions."""
 
     states: Integers
     sources: Integers  # places in ``states``, in order
@@ -64,6 +66,9 @@ def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSIT
     ranks = visits.copy()
     ranks[pdfa.initial] = np.inf
     order = np.argsort(-ranks, kind="stable")  # the initial state first
+    # The states that a picture chooses first come in the order in which it does.
+    first = connected_order(pdfa, visits, _MOST_DRAWN)
+    order = np.concatenate((first, order[~np.isin(order, first)]))
     order = order[: max(1, min(MOST_STATES, _MOST_CELLS // len(pdfa.alphabet)))]
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
     room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
@@ -90,9 +95,9 @@ def automaton_title(pdfa: PDFA) -> str:
 def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
     """Return what the panel of an automaton shows.
 
-    Arrays are in base 64, little end first. States on the page are numbered anew, the initial one
-    first and then by visits; ``numbers`` has their own numbers. So are symbols: the page has those
-    of its transitions.
+    Arrays are in base 64, little end first. States on the page are numbered anew, in the order in
+    which a picture chooses them; ``numbers`` has their own numbers. So are symbols: the page has
+    those of its transitions.
     """
     visits = cut_visits(pdfa)
     core = choose_core(pdfa, visits.states, most_transitions)
@@ -106,6 +111,7 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         "visits": _base64(visits.states[core.states], "f8"),
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
+        "drawn": len(choose_part(pdfa).edges.states),
         "unvisited": int((visits.states == 0).sum()),
         "unreached": len(pdfa) - len(reachable_in(possible, pdfa.initial).states),
         **_rows(pdfa, core, used),

@@ -58,17 +58,16 @@ class AutomatonPanel {
   makeControls() {
     const { diagram } = this;
     const slider = (id, input) => make("input", { type: "range", id, min: 1, step: 1, input });
-    const show = (states, edges) => {
+    const show = (states, least) => {
       this.isChosen = true;
-      diagram.showCore(states, edges);
+      diagram.showCore(states, least);
     };
-    this.stateSlider = slider(uniqueId("states"), () => {
-      const count = Number(this.stateSlider.value);
-      show(count, diagram.edgesFor(count));
-    });
+    this.stateSlider = slider(uniqueId("states"), () => show(Number(this.stateSlider.value), null));
+    // To the right there are more arrows.
     this.edgeSlider = slider(uniqueId("edges"), () =>
-      show(diagram.count, Number(this.edgeSlider.value)),
+      show(diagram.count, LEASTS[LEASTS.length - Number(this.edgeSlider.value)]),
     );
+    this.edgeSlider.max = LEASTS.length;
     this.stateSlider.max = diagram.mostStates;
     this.stateLabel = make("label", { for: this.stateSlider.id });
     this.edgeLabel = make("label", { for: this.edgeSlider.id });
@@ -144,7 +143,7 @@ class AutomatonPanel {
   }
 
   toCore() {
-    this.diagram.showCore(this.diagram.count, this.diagram.edgeCount);
+    this.diagram.showCore(this.diagram.count, this.diagram.least);
     this.diagram.drawing.nodes[0].drawn.focus();
   }
 
@@ -164,7 +163,7 @@ class AutomatonPanel {
 
   trail(trail) {
     if (this.diagram.drawing) {
-      this.diagram.mark(trail);
+      this.diagram.follow(trail);
       this.look(trail.at(-1));
       this.tellElsewhere();
     }
@@ -193,14 +192,11 @@ class AutomatonPanel {
     this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
     this.stateSlider.disabled = diagram.mostStates === 1;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
-    if (isCore) {
-      this.edgeSlider.max = Math.max(1, Math.min(graph.edgesInAll, 4 * graph.states.length + 20));
-      this.edgeSlider.disabled = graph.edgesInAll <= 1;
-      this.edgeSlider.value = graph.edges.length;
-    }
+    if (isCore) this.edgeSlider.value = LEASTS.length - LEASTS.indexOf(graph.least);
     const isCut = graph.states.some((state) => automaton.leftOut[state]);
     const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
-    this.edgeLabel.textContent = `and ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
+    const least = graph.least ? `arrows from ${graph.least} on` : "all arrows";
+    this.edgeLabel.textContent = `and ${least}, ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;

@@ -52,12 +52,8 @@ function captionText(automaton, diagram) {
   if (diagram.focusState !== null) return focusText(automaton, diagram.focusState, graph);
   const beyond = automaton.data.states - graph.states.length;
   const parts = [];
-  const between = graph.states.length - diagram.count;
-  if (between)
-    parts.push(
-      `${countText(between, "state")} more ${between === 1 ? "is" : "are"} ` +
-        "on the way from the initial state",
-    );
+  const added = graph.states.length - diagram.count;
+  if (added > 0) parts.push(`${countText(added, "state")} of the word ${added === 1 ? "is" : "are"} added`);
   parts.push(...hiddenTexts(graph));
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
   const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);

@@ -9,20 +9,28 @@ const measure = (() => {
   };
 })();
 
-const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
+const LABEL_FONT = '650 12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const LABEL_LINE = 15;
+
+const LABEL_NAME = 16; // A line of a name has at most this many characters.
 
 // In dense pictures labels take no room: they show only where one points at.
 function labelOf(automaton, edge, mostLines, isDense) {
-  const count = edge.steps.length;
-  const listed = count <= mostLines ? count : Math.max(1, mostLines - 1);
-  const lines = edge.steps.slice(0, listed).map((step) => ({
-    symbol: shortened(automaton.text(step.symbol), 12),
-    number: chanceText(step.probability),
-  }));
-  if (listed < count) {
-    const rest = edge.steps.slice(listed).reduce((sum, step) => sum + step.probability, 0);
-    lines.push({ symbol: `+${count - listed}`, number: chanceText(rest), isMore: true });
+  const lines = [];
+  let rest = edge.steps;
+  while (rest.length) {
+    const [step, ...others] = rest;
+    const names = nameLines(automaton.text(step.symbol), LABEL_NAME);
+    const isFull = lines.length + names.length + (others.length > 0) > mostLines;
+    if (lines.length && (isFull || step.probability < NEGLIGIBLE)) break;
+    names.forEach((symbol, i) =>
+      lines.push({ symbol, number: i === names.length - 1 ? stepText(step) : "" }),
+    );
+    rest = others;
+  }
+  if (rest.length) {
+    const mass = rest.reduce((sum, step) => sum + step.probability, 0);
+    lines.push({ symbol: `+${rest.length}`, number: chanceText(mass), isMore: true });
   }
   const width = Math.max(
     ...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)),
@@ -30,6 +38,8 @@ function labelOf(automaton, edge, mostLines, isDense) {
   const box = { width: width + 12, height: lines.length * LABEL_LINE + 4 };
   return { lines, ...box, room: isDense ? { width: 0, height: 0 } : box };
 }
+
+const stepText = (step) => chanceText(step.probability);
 
 function edgeText(automaton, edge) {
   const steps = edge.steps
