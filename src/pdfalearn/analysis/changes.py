@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -32,22 +33,29 @@ def find_changes(
     """Find the transitions of an automaton that two corpora take differently; see `compare`."""
     pdfa = check_pdfa(pdfa, "model")
     false_alarms = check_share(false_alarms, "false_alarms")
-    corpora = [as_corpus(a), as_corpus(b)]
+    alphabet, (first, second) = count_taken(pdfa, [a, b], processes)
+    return judge_changes(pdfa, alphabet, first, second, false_alarms)
+
+
+def count_taken(
+    pdfa: PDFA, corpora: Sequence[CorpusLike], processes: int = 1
+) -> tuple[Alphabet, list[Tally]]:
+    """Count what the words of corpora do in an automaton; return all symbols, too."""
+    given = [as_corpus(corpus) for corpus in corpora]
     known = {str(symbol) for symbol in pdfa.alphabet}
-    unknown = [one for corpus in corpora for one in corpus.alphabet if str(one) not in known]
+    unknown = [one for corpus in given for one in corpus.alphabet if str(one) not in known]
     # The automaton's symbols stand first, so that its codes are those of the words.
     alphabet = Alphabet((*pdfa.alphabet, *dict.fromkeys(unknown)), pdfa.terminal)
-    counting = _Counting(pdfa, alphabet)
     tallies = []
-    for corpus in corpora:
-        first, *rest = map_parts(counting, corpus, processes)
+    for corpus in given:
+        first, *rest = map_parts(_Counting(pdfa, alphabet), corpus, processes)
         for other in rest:
             first.add(other)
         tallies.append(first)
-    return _make_changes(pdfa, alphabet, tallies[0], tallies[1], false_alarms)
+    return alphabet, tallies
 
 
-class _Tally:
+class Tally:
     """Sums over words: x is how often a word takes a transition, m how often it visits the state.
 
     All are tables with a row for each state and a column for each symbol; column 0 is the end of
@@ -64,7 +72,7 @@ class _Tally:
         self.taking, self.only = np.zeros(shape), np.zeros(shape)  # words with x > 0, with x = m
         self.firsts = np.zeros(shape)  # words that take it at their first visit
 
-    def add(self, other: _Tally) -> None:
+    def add(self, other: Tally) -> None:
         """Add what other words have."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
@@ -125,10 +133,10 @@ class _Counting:
     pdfa: PDFA
     alphabet: Alphabet
 
-    def __call__(self, corpus: Corpus) -> _Tally:
+    def __call__(self, corpus: Corpus) -> Tally:
         """Return the sums over all words of the part."""
         states, columns = self.pdfa.probabilities.shape
-        tally = _Tally(states, columns + 1, len(self.alphabet))
+        tally = Tally(states, columns + 1, len(self.alphabet))
         table = np.column_stack((self.pdfa.table, np.full(states + 1, -1, dtype=np.int32)))
         for part in corpus.read(self.alphabet):
             tally.note(part, self.pdfa, table)
@@ -143,9 +151,10 @@ class _Tests(NamedTuple):
     are_exact: Flags
 
 
-def _make_changes(
-    pdfa: PDFA, alphabet: Alphabet, a: _Tally, b: _Tally, false_alarms: float
+def judge_changes(
+    pdfa: PDFA, alphabet: Alphabet, a: Tally, b: Tally, false_alarms: float = FALSE_ALARMS
 ) -> Changes:
+    """Test all transitions and events of what was counted of two corpora."""
     rows, share, change = _rows_and_shares(a, b)
     steps = _test_transitions(a, b)
     event_p, event_least = _fisher(a.events, b.events, a.words, b.words)
@@ -199,7 +208,7 @@ def _make_changes(
     )
 
 
-def _rows_and_shares(a: _Tally, b: _Tally) -> tuple[tuple[Floats, Floats], Floats, float]:
+def _rows_and_shares(a: Tally, b: Tally) -> tuple[tuple[Floats, Floats], Floats, float]:
     """Return both tables of probabilities, each transition's part of the change, and all of it.
 
     The change is the Jensen-Shannon divergence of the rows of a state, weighted by visits a word.
@@ -218,7 +227,7 @@ def _rows_and_shares(a: _Tally, b: _Tally) -> tuple[tuple[Floats, Floats], Float
     return (rows[0], rows[1]), parts / (whole or 1.0), whole
 
 
-def _test_transitions(a: _Tally, b: _Tally) -> _Tests:
+def _test_transitions(a: Tally, b: Tally) -> _Tests:
     """Test whether each transition's probability is the same in both.
 
     The G-test is the likelihood ratio's, on counts that are divided by the design effect: by how
@@ -236,7 +245,7 @@ def _test_transitions(a: _Tally, b: _Tally) -> _Tests:
     return _Tests(p_values, least, ~is_large)
 
 
-def _likelihood_ratio(a: _Tally, b: _Tally, chosen: Flags) -> Floats:
+def _likelihood_ratio(a: Tally, b: Tally, chosen: Flags) -> Floats:
     """Return p-values of the G-test with the design effect, and half a count for continuity."""
     states = chosen.nonzero()[0]
     of_a, of_b = a.visits[states], b.visits[states]

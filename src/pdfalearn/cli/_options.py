@@ -209,6 +209,13 @@ OPTIONS: dict[str, Settings] = {
         "ending says; a pattern in quotes, as 'logs/*.gz', means all such files, and - the "
         "standard input.",
     ),
+    "corpora": _value(
+        _FILE,
+        "Show what the words of FILE do in the automaton, and where they are odd; given twice, what "
+        "has changed from the first to the second. FILE is as for 'pdfalearn score'.",
+        flag="--corpus",
+        multiple=True,
+    ),
     "format": _choice(
         *("lines", "characters", "tokens", "pautomac", "spice", "jsonl", "csv", "xes"),
         text="What the files of words are. lines: a word a line, its symbols being characters, or "

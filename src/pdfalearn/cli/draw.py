@@ -49,6 +49,8 @@ def draw(chosen: Chosen) -> Answer:
     option("output", "Write the page here; FILE's name in .html if not given."),
     option("title", "The title of the page; FILE's name if not given.", default=None),
     "opened",
+    "corpora",
+    *CORPUS,
 )
 def view(chosen: Chosen) -> Answer:
     """Write an interactive page of an automaton for browsers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeGuard, Union
 
 import numpy as np
 
@@ -321,6 +321,11 @@ def _fill(corpus: Corpus | None, given: _Given) -> Corpus:
 def as_corpus(words: CorpusLike) -> Corpus:
     """Return a corpus, or the one that is made of words or files."""
     return words if isinstance(words, Corpus) else Corpus(words)
+
+
+def is_corpus(thing: object) -> TypeGuard[CorpusLike]:
+    """Return whether a thing is words; a name of a file might as well be an automaton's."""
+    return isinstance(thing, Corpus | list | tuple) or hasattr(thing, "itertuples")
 
 
 def join_corpora(a: Corpus, b: Corpus) -> Corpus:

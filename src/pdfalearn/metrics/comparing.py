@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
-from typing import TypeGuard, overload
+from typing import overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from pdfalearn.analysis import (
 )
 from pdfalearn.chains import Pairs, sums_by, visits_and_weights
 from pdfalearn.checks import check_integer
-from pdfalearn.corpora import Corpus, CorpusLike, as_corpus, join_corpora
+from pdfalearn.corpora import CorpusLike, as_corpus, is_corpus, join_corpora
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
@@ -253,7 +253,7 @@ def compare(
     probability of the next symbol    a     b
     a after a                       0.5  0.25
     """
-    if _is_corpus(a) and _is_corpus(b):
+    if is_corpus(a) and is_corpus(b):
         corpora = as_corpus(a), as_corpus(b)
         if model is None:
             from pdfalearn.distilling import distill  # on a floor above
@@ -264,8 +264,3 @@ def compare(
         raise InputError("model is for corpora, and a and b are not both corpora; leave it out")
     a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
     return Comparison(a, b, check_relation(equivalence), check_integer(count, "count", 0))
-
-
-def _is_corpus(thing: object) -> TypeGuard[CorpusLike]:
-    """Return whether a thing is words; a name of a file might as well be an automaton's."""
-    return isinstance(thing, Corpus | list | tuple) or hasattr(thing, "itertuples")

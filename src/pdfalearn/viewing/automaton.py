@@ -54,6 +54,14 @@ class Core(NamedTuple):
     left_out: Integers  # the number of each state's defined transitions that are not here
 
 
+class Beside(NamedTuple):
+    """Two tables of probabilities that a page shows beside each other, and what has changed."""
+
+    names: tuple[str, str]
+    rows: tuple[Floats, Floats]
+    signs: dict[tuple[int, int], int]  # of states and columns: 1 for more in the second, else -1
+
+
 def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS) -> Core:
     """Choose the likeliest states, as many as a page has room for.
 
@@ -92,7 +100,9 @@ def automaton_title(pdfa: PDFA) -> str:
     return f"PDFA of {count_text(len(pdfa), 'states')} over {symbols}"
 
 
-def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
+def automaton_data(
+    pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS, beside: Beside | None = None
+) -> dict[str, object]:
     """Return what the panel of an automaton shows.
 
     Arrays are in base 64, little end first. States on the page are numbered anew, in the order in
@@ -118,6 +128,22 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         **_texts(pdfa, used),
         "words": [np.searchsorted(used, word).tolist() for word in words],
         "wordsNote": words_note,
+        "beside": None if beside is None else _beside_data(beside, core),
+    }
+
+
+def _beside_data(beside: Beside, core: Core) -> dict[str, object]:
+    """Return both tables as the page has its own, and the signs of what has changed."""
+    states = core.states[core.sources]
+    signs = np.zeros(beside.rows[0].shape, dtype=np.int8)
+    for place, sign in beside.signs.items():
+        signs[place] = sign
+    return {
+        "names": beside.names,
+        "terminal": [_base64(rows[core.states, 0], "f8") for rows in beside.rows],
+        "probabilities": [_base64(rows[states, core.symbols + 1], "f8") for rows in beside.rows],
+        "endSigns": _base64(signs[core.states, 0], "i1"),
+        "signs": _base64(signs[states, core.symbols + 1], "i1"),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pdfalearn.corpora import CorpusLike, is_corpus
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa, pdfa_remedy
 from pdfalearn.results import (
@@ -32,7 +33,10 @@ from pdfalearn.viewing.automaton import (
 )
 from pdfalearn.viewing.choosing import cut_visits
 from pdfalearn.viewing.page import Page, Part, make_page
+from pdfalearn.viewing.recorded import recorded_parts
 
+# So many corpora can be compared.
+_MOST_CORPORA = 2
 # At most this many nodes of a tree are on a page.
 MOST_NODES = 600
 # Trees with more states times symbols are not on a page: they would take too long to make.
@@ -54,15 +58,17 @@ MEANINGS = {
 }
 
 
-def view(thing: object, other: PDFA | None = None, *, title: str | None = None) -> Page:
+def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) -> Page:
     """Make an interactive page: one file that needs no network.
 
     Parameters
     ----------
     thing : PDFA, Result or Frontier
         What to look at.
-    other : PDFA, optional
-        A second automaton over the same symbols: the page shows where the two differ.
+    *others : PDFA, or one or two Corpus
+        Beside an automaton: a second one over the same symbols, and the page shows where the two
+        differ; or a corpus, and it shows what its words do and where they are odd; or two, and it
+        shows what has changed between them, as `compare` does.
     title : str, optional
         The title of the page; if not given, it names the kind and the size.
 
@@ -83,9 +89,19 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
     'PDFA of 2 states over 1 symbol'
     >>> view(figure_1(), figure_1(0.25)).title
     'PDFA of 2 and of 2 states'
+    >>> view(figure_1(), ["a", "aa"], ["aaa"]).title
+    'PDFA of 2 states with 2 corpora'
     """
-    if other is not None:
-        a, b = check_pdfa(thing, "thing"), check_pdfa(other, "other")
+    corpora = [other for other in others if is_corpus(other)]
+    if corpora and len(corpora) == len(others) <= _MOST_CORPORA:
+        pdfa = check_pdfa(thing, "thing")
+        count = "a corpus" if len(corpora) == 1 else "2 corpora"
+        name = f"PDFA of {count_text(len(pdfa), 'states')} with {count}"
+        parts = recorded_parts(pdfa, corpora)
+    elif len(others) > 1 or corpora:
+        raise InputError("beside an automaton view shows one more, or one or two corpora")
+    elif others:
+        a, b = check_pdfa(thing, "thing"), check_pdfa(others[0], "other")
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
     elif isinstance(thing, PDFA):
         name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]

@@ -103,13 +103,19 @@ class AutomatonPanel {
       button("+", "Zoom in", () => camera.zoom(1.25)),
       button("−", "Zoom out", () => camera.zoom(0.8)),
       button("⤢", "Fit into the frame", () => camera.fit()),
+      button("SVG", "Save the picture as SVG", () => saveSvg(this.diagram)),
+      button("PNG", "Save the picture as PNG", () => savePng(this.diagram)),
     );
   }
 
   legend() {
+    const { beside } = this.automaton;
+    const isChanged = beside?.names[0] === "A";
     return make(
       "p",
       { class: "quiet small" },
+      beside && !isChanged ? "The flow and the figures on arrows are those of the recorded words. " : null,
+      isChanged ? ["Arrows: ", make("span", { class: "key less" }, "less in B"), " ", make("span", { class: "key more" }, "more in B"), " by a test; the others are those of both together. "] : null,
       "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood. Drag to move; Ctrl or ⌘ with the wheel, two fingers, or the keys +, − and 0 zoom.",
     );
   }
@@ -156,7 +162,7 @@ class AutomatonPanel {
     const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
-      make("p", { class: "quiet small" }, `${visits}.`),
+      make("p", { class: "quiet small" }, `${visits}. `, make("span", { class: "access" }, "Access word: ", make("b", {}, apart(accessText(automaton, this.notation, state))))),
       makeBars(automaton, state, null),
     );
   }

@@ -81,3 +81,23 @@ function symbolText(automaton, symbol) {
     : `${countText(count, "state")} of this page can read it, ` +
         `most often state ${automaton.numbers[best]}.`;
 }
+
+// A shortest word to a state, by transitions that are not as good as impossible.
+function accessText(automaton, notation, state) {
+  automaton.ways ??= accessWays(automaton);
+  if (!automaton.ways.has(state)) return "none on this page";
+  const word = [];
+  for (let at = state; automaton.ways.get(at); at = automaton.ways.get(at).source)
+    word.unshift(automaton.ways.get(at).symbol);
+  const cut = word.length > 40 ? ` (${word.length} symbols)` : "";
+  return word.length ? elided(notation.shown(word), 80) + cut : "(the empty word)";
+}
+
+// Breadth first: from which state, with which symbol, each other one is reached.
+function accessWays(automaton) {
+  const ways = new Map([[0, null]]);
+  for (const source of ways.keys())
+    for (const { symbol, target, probability } of automaton.row(source))
+      if (target >= 0 && probability >= NEGLIGIBLE && !ways.has(target)) ways.set(target, { source, symbol });
+  return ways;
+}

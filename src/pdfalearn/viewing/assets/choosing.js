@@ -25,12 +25,18 @@ function mergedEdges(automaton, states) {
   );
 }
 
+function bySource(edges) {
+  const found = new Map();
+  for (const edge of edges) found.set(edge.source, [...(found.get(edge.source) ?? []), edge]);
+  return found;
+}
+
 // The edges of a tree of likeliest ways from a state, by Dijkstra's algorithm; shorter ways go first.
 function likeliestWays(edges, start) {
   const cost = new Map([[start, 0]]);
   const last = new Map();
   const waiting = new Set([start]);
-  const from = Map.groupBy(edges, (edge) => edge.source);
+  const from = bySource(edges);
   while (waiting.size) {
     const here = [...waiting].reduce((one, other) => (cost.get(other) < cost.get(one) ? other : one));
     waiting.delete(here);
@@ -48,7 +54,7 @@ function likeliestWays(edges, start) {
 // Edges that no picture does without: the likeliest from each state, from each to another one, and to each.
 function chiefEdges(edges, start) {
   const likeliest = (some) =>
-    [...Map.groupBy(some, (edge) => edge.source).values()].map((own) =>
+    [...bySource(some).values()].map((own) =>
       own.reduce((one, other) => (other.probability > one.probability ? other : one)),
     );
   const away = edges.filter((edge) => edge.source !== edge.target);

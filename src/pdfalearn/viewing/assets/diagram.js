@@ -51,9 +51,9 @@ class Diagram {
     const counts = [most, ...COUNTS.filter((count) => count < most)];
     let [low, high] = [0, counts.length - 1];
     while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.isReadable(counts[middle], FEWER.at(-1))) high = middle;
-      else low = middle + 1;
+      const half = (low + high) >> 1;
+      if (this.isReadable(counts[half], FEWER.at(-1))) high = half;
+      else low = half + 1;
     }
     if (![null, ...FEWER].some((least) => this.isReadable(counts[low], least)))
       this.isReadable(counts[low], LEASTS.at(-1));
@@ -69,7 +69,7 @@ class Diagram {
   }
 
   get readableScale() {
-    return this.room.width >= 560 ? 0.75 : 0.65;
+    return this.room.width >= 560 ? 0.75 : 0.58;
   }
 
   // The scale of a picture in a frame that may grow to the bottom.

@@ -41,10 +41,18 @@ function arrowOf({ loop, points, tip }, width) {
   return `M${pointText(tip)}L${pointText(plus(end, side, half))} ${pointText(plus(end, side, -half))}Z`;
 }
 
+// Whether an edge is possible, and whether its transitions are taken more or less in the second corpus.
+function edgeClass(edge) {
+  const changed = edge.steps.filter((step) => step.sign);
+  const growth = changed.reduce((sum, step) => sum + step.both[1] - step.both[0], 0);
+  const change = changed.length ? (growth > 0 ? " more" : " less") : "";
+  return (edge.probability > 0 ? "edge" : "edge impossible") + change;
+}
+
 function drawnEdge(automaton, edge, nodes) {
   const curve = curveOf(edge, nodes[edge.from], nodes[edge.to]);
   const line = svg("path", { class: "line", d: curve, "stroke-width": f(edge.width) });
-  const group = svg("g", { class: edge.probability > 0 ? "edge" : "edge impossible" }, line);
+  const group = svg("g", { class: edgeClass(edge) }, line);
   group.append(svg("path", { class: "arrow", d: arrowOf(edge, edge.width) }));
   group.append(svg("title", {}, edgeText(automaton, edge)));
   return group;

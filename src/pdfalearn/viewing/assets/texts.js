@@ -12,10 +12,10 @@ function numberText(value, digits = 3) {
 
 // A probability or a share: what is nearly 1 shows what it lacks, as 0.9998 does, and nothing small is written
 // out.
-function chanceText(value) {
+function chanceText(value, digits = 3) {
   if (value > 0 && value < 1e-6) return "< 1e-6";
   const lack = 1 - value;
-  if (!(lack > 0 && lack < 0.01)) return numberText(value);
+  if (!(lack > 0 && lack < 0.01)) return numberText(value, digits);
   return String(Number(value.toFixed(Math.min(6, 1 - Math.floor(Math.log10(lack))))));
 }
 
