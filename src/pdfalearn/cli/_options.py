@@ -211,8 +211,8 @@ OPTIONS: dict[str, Settings] = {
     ),
     "corpora": _value(
         _FILE,
-        "Show what the words of FILE do in the automaton, and where they are odd; given twice, what "
-        "has changed from the first to the second. FILE is as for 'pdfalearn score'.",
+        "Show what the words of FILE do in the automaton, and where they are odd; given twice, "
+        "what has changed from the first to the second. FILE is as for 'pdfalearn score'.",
         flag="--corpus",
         multiple=True,
     ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import Tally, count_taken, judge_changes, odd_words
 from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
 from pdfalearn.pdfa import PDFA
@@ -49,6 +52,33 @@ def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
         Part("changes", "What has changed", changes_data(changes)),
         Part("automaton", "", automaton_data(observed, beside=beside)),
     ]
+
+
+def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, Any]:
+    """Return what the page shows, ready for JSON: how often what is taken, odd words or changes."""
+    given = [as_corpus(corpus) for corpus in corpora]
+    alphabet, tallies = count_taken(pdfa, given)
+    symbols = [pdfa.terminal, *pdfa.alphabet]
+    taken = np.sum([tally.counts[:, :-1] for tally in tallies], axis=0) > 0
+    steps = [
+        {
+            "source": state,
+            "symbol": symbols[column],
+            "target": int(pdfa.table[state, column - 1]) if column else None,
+            "probability": float(pdfa.probabilities[state, column]),
+            "counts": [int(tally.counts[state, column]) for tally in tallies],
+        }
+        for state, column in np.argwhere(taken).tolist()
+    ]
+    found: dict[str, Any] = {"words": [tally.words for tally in tallies], "transitions": steps}
+    if len(tallies) == 2:
+        changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
+        return found | {"changes": changes.document()}
+    names: list[Symbol] = [*pdfa.alphabet, None]
+    odd = [asdict(one) for one in odd_words(pdfa, given[0], _MOST_ODD)]
+    for one in odd:
+        one["begin"] = [names[code] for code in one.pop("codes")]
+    return found | {"odd": odd}
 
 
 def _known(pdfa: PDFA, tally: Tally) -> Floats:
