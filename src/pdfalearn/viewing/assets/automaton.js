@@ -162,7 +162,7 @@ class AutomatonPanel {
     const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
-      make("p", { class: "quiet small" }, `${visits}. `, make("span", { class: "access" }, "Access word: ", make("b", {}, apart(accessText(automaton, this.notation, state))))),
+      make("p", { class: "quiet small" }, `${visits}. `, make("span", { class: "access" }, "Access word: ", make("strong", {}, apart(accessText(automaton, this.notation, state))))),
       makeBars(automaton, state, null),
     );
   }
@@ -201,7 +201,7 @@ class AutomatonPanel {
     if (isCore) this.edgeSlider.value = LEASTS.length - LEASTS.indexOf(graph.least);
     const isCut = graph.states.some((state) => automaton.leftOut[state]);
     const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
-    const least = graph.least ? `arrows from ${graph.least} on` : "all arrows";
+    const least = graph.least ? `arrows from ${String(graph.least).replace("0.000001", "1e-6")} on` : "all arrows";
     this.edgeLabel.textContent = `and ${least}, ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
