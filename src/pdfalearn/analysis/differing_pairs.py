@@ -24,6 +24,7 @@ class PrefixDifference:
 
     Examples
     --------
+    >>> from pdfalearn.analysis import differences
     >>> from pdfalearn.datasets import figure_1
     >>> (found,) = differences(figure_1(), figure_1(0.25), 1).prefixes
     >>> found.prefix, found.states, found.symbol, found.probability_a, found.probability_b

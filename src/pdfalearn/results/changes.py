@@ -18,7 +18,16 @@ _MOST_ROWS, _MOST_CHARACTERS = 20, 40
 
 @dataclass(frozen=True)
 class TransitionChange:
-    """A transition that the words of one corpus take more often than those of the other."""
+    """A transition that the words of one corpus take more often than those of the other.
+
+    Examples
+    --------
+    >>> from pdfalearn import compare
+    >>> from pdfalearn.datasets import figure_1
+    >>> one, _ = compare(["a", "aa"] * 100, ["a", "aaa"] * 100, model=figure_1()).transitions
+    >>> (one.source, one.symbol, one.target), one.count_a, one.count_b, one.test
+    ((1, 'a', 1), 100, 200, 'G')
+    """
 
     source: int
     symbol: Symbol
@@ -42,7 +51,16 @@ class TransitionChange:
 
 @dataclass(frozen=True)
 class PairChange:
-    """The changed transitions from one state to another, the largest share first."""
+    """The changed transitions from one state to another, the largest share first.
+
+    Examples
+    --------
+    >>> from pdfalearn import compare
+    >>> from pdfalearn.datasets import figure_1
+    >>> pairs = compare(["a", "aa"] * 100, ["a", "aaa"] * 100, model=figure_1()).pairs
+    >>> [(pair.source, pair.target, round(pair.share, 2)) for pair in pairs]
+    [(1, 1, 0.58), (1, None, 0.42)]
+    """
 
     source: int
     target: int | None
@@ -55,7 +73,16 @@ class PairChange:
 
 @dataclass(frozen=True)
 class EventChange:
-    """An event that only one of the corpora has."""
+    """An event that only one of the corpora has.
+
+    Examples
+    --------
+    >>> from pdfalearn import compare
+    >>> from pdfalearn.datasets import figure_1
+    >>> (one,) = compare(["a"] * 50, ["a", "ab"] * 25, model=figure_1()).events
+    >>> one.event, one.kind, one.words, one.adjusted < 0.001
+    ('b', 'new', 25, True)
+    """
 
     event: Symbol
     kind: Literal["new", "vanished"]
@@ -132,14 +159,14 @@ class Changes(NotebookValue):
         >>> monday, friday = Corpus(["a", "aa"] * 100), Corpus(["a", "aab"] * 100)
         >>> print(compare(monday, friday, model=figure_1()))
         200 and 200 words along 2 states: 2 changed transitions, 1 new or vanished event
-        False alarms: in 0.05 of comparisons at most
+        Where nothing has changed, at most 5% of comparisons name anything
         <BLANKLINE>
         event  only in  words  p-value
-        b      b          100  3.2e-37
+        b      b          100    <1e-6
         <BLANKLINE>
         from  to       event       in a   in b  share  p-value
-        1     outside  (unknown)      0  0.333  0.803  7.5e-26
-        1     end      $          0.667  0.333  0.197    2e-14
+        1     outside  (unknown)      0  0.333  0.803    <1e-6
+        1     end      $          0.667  0.333  0.197    <1e-6
         """
         tables = [
             [header, *rows[:_MOST_ROWS]]
@@ -167,7 +194,8 @@ class Changes(NotebookValue):
         return (
             f"{self.words_a:,} and {self.words_b:,} words along "
             f"{count_text(len(self.pdfa), 'states')}: {', '.join(texts) or 'no change is known'}\n"
-            f"False alarms: in {self.false_alarms:.3g} of comparisons at most"
+            f"Where nothing has changed, at most {100 * self.false_alarms:.3g}% of comparisons "
+            "name anything"
         )
 
     def cells(self) -> list[tuple[str, ...]]:
@@ -180,7 +208,7 @@ class Changes(NotebookValue):
                 f"{one.probability_a:.3g}",
                 f"{one.probability_b:.3g}",
                 f"{one.share:.3g}",
-                f"{one.adjusted:.2g}",
+                _p_text(one.adjusted),
             )
             for pair in self.pairs
             for one in pair.transitions
@@ -193,7 +221,7 @@ class Changes(NotebookValue):
                 self.event_text(one.event),
                 "b" if one.kind == "new" else "a",
                 f"{one.words:,}",
-                f"{one.adjusted:.2g}",
+                _p_text(one.adjusted),
             )
             for one in self.events
         ]
@@ -229,3 +257,7 @@ class Changes(NotebookValue):
 CHANGES_HEADER = ("from", "to", "event", "in a", "in b", "share", "p-value")
 EVENTS_HEADER = ("event", "only in", "words", "p-value")
 _KINDS = ("events", "transitions")
+
+
+def _p_text(value: float) -> str:
+    return f"{value:.2g}" if value >= 1e-6 else "<1e-6"
