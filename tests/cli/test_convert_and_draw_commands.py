@@ -129,7 +129,7 @@ def test_pages_of_recorded_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     save(figure_1(), "usual.json")
     Path("monday.txt").write_text("a\naa\n" * 50)
-    Path("friday.txt").write_text("a\naaa\nb\n" * 50)
+    Path("friday.txt").write_text("a\naaa\nab\n" * 50)
     one = run_json("view", "usual.json", "--corpus", "friday.txt", "-o", "one.html")
     assert one["words"] == [150]
     assert one["odd"][0]["symbol"] == "(unknown)"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pdfalearn import PDFA, Corpus, compare, sample
-from pdfalearn.analysis.changes import _adjust, _fisher
+from pdfalearn.analysis.change_tests import _adjust, _fisher
 from pdfalearn.datasets import figure_1, random_pdfa
 from pdfalearn.errors import InputError
 from tests.support import examples

@@ -16,7 +16,7 @@ from pdfalearn import PDFA, Corpus, compare, view
 from pdfalearn.analysis import odd_words, surprisals
 from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.errors import InputError
-from pdfalearn.viewing.recorded import changes_data, recorded_document, recorded_parts
+from pdfalearn.viewing.recorded_words import changes_data, recorded_document, recorded_parts
 from tests.support import examples
 from tests.viewing.conftest import Open
 

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from pdfalearn.reachability import reachable_part as reachable_part
 
 if TYPE_CHECKING:  # for other rooms of the package
-    from pdfalearn.analysis.changes import FALSE_ALARMS as FALSE_ALARMS
-    from pdfalearn.analysis.changes import Tally as Tally
-    from pdfalearn.analysis.changes import count_taken as count_taken
-    from pdfalearn.analysis.changes import find_changes as find_changes
-    from pdfalearn.analysis.changes import judge_changes as judge_changes
+    from pdfalearn.analysis.change_tests import FALSE_ALARMS as FALSE_ALARMS
+    from pdfalearn.analysis.change_tests import Tally as Tally
+    from pdfalearn.analysis.change_tests import count_taken as count_taken
+    from pdfalearn.analysis.change_tests import find_changes as find_changes
+    from pdfalearn.analysis.change_tests import judge_changes as judge_changes
     from pdfalearn.analysis.odd_words import OddWord as OddWord
     from pdfalearn.analysis.odd_words import odd_words as odd_words
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of

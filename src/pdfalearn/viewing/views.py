@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pdfalearn.corpora import CorpusLike, is_corpus
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa, pdfa_remedy
 from pdfalearn.results import (
@@ -33,10 +32,10 @@ from pdfalearn.viewing.automaton import (
 )
 from pdfalearn.viewing.choosing import cut_visits
 from pdfalearn.viewing.page import Page, Part, make_page
-from pdfalearn.viewing.recorded import recorded_parts
 
-# So many corpora can be compared.
-_MOST_CORPORA = 2
+if TYPE_CHECKING:
+    from pdfalearn.corpora import CorpusLike
+
 # At most this many nodes of a tree are on a page.
 MOST_NODES = 600
 # Trees with more states times symbols are not on a page: they would take too long to make.
@@ -92,17 +91,11 @@ def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) ->
     >>> view(figure_1(), ["a", "aa"], ["aaa"]).title
     'PDFA of 2 states with 2 corpora'
     """
-    corpora = [other for other in others if is_corpus(other)]
-    if corpora and len(corpora) == len(others) <= _MOST_CORPORA:
-        pdfa = check_pdfa(thing, "thing")
-        count = "a corpus" if len(corpora) == 1 else "2 corpora"
-        name = f"PDFA of {count_text(len(pdfa), 'states')} with {count}"
-        parts = recorded_parts(pdfa, corpora)
-    elif len(others) > 1 or corpora:
-        raise InputError("beside an automaton view shows one more, or one or two corpora")
-    elif others:
-        a, b = check_pdfa(thing, "thing"), check_pdfa(others[0], "other")
+    if len(others) == 1 and isinstance(others[0], PDFA):
+        a, b = check_pdfa(thing, "thing"), others[0]
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
+    elif others:
+        name, parts = _view_words(check_pdfa(thing, "thing"), others)
     elif isinstance(thing, PDFA):
         name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]
     elif isinstance(thing, Result):
@@ -115,6 +108,21 @@ def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) ->
             f"{pdfa_remedy(thing)}"
         )
     return make_page(name if title is None else str(title), parts)
+
+
+def _view_words(pdfa: PDFA, others: tuple[object, ...]) -> tuple[str, list[Part]]:
+    """Return the title and the parts of the page of an automaton with one or two corpora."""
+    from pdfalearn.corpora import is_corpus  # other pages do not need it
+    from pdfalearn.viewing.recorded_words import recorded_parts
+
+    corpora = [other for other in others if is_corpus(other)]
+    if len(others) == 1 and not corpora:
+        check_pdfa(others[0], "other")
+    if len(corpora) < len(others) or len(corpora) > 2:
+        raise InputError("beside an automaton view shows one more, or one or two corpora")
+    count = "a corpus" if len(corpora) == 1 else "2 corpora"
+    name = f"PDFA of {count_text(len(pdfa), 'states')} with {count}"
+    return name, recorded_parts(pdfa, corpora)
 
 
 def result_parts(result: Result) -> list[Part]:

@@ -147,7 +147,7 @@ class _Tests(NamedTuple):
     """The tests of some hypotheses."""
 
     p_values: Floats
-    least: Floats  # the least p-value that is possible with so many words
+    least: Floats  # the least p-value that is possible with this many words
     are_exact: Flags
 
 
