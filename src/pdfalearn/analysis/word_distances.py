@@ -23,6 +23,8 @@ from pdfalearn.chains import (
 from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import over_union
 from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.results import TableValue
+from pdfalearn.text import are_characters, short_word_text, symbol_text
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
 
@@ -33,7 +35,7 @@ _ROUNDS = 200
 
 
 @dataclass(frozen=True)
-class Distances:
+class Distances(TableValue):
     """How far the distributions over words of two automata are apart.
 
     Examples
@@ -55,6 +57,19 @@ class Distances:
     """Bounds of the greatest difference of the probabilities of one set of words."""
     pairs: int
     """How many pairs of states words visit."""
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return one table of all distances."""
+        bounds = f"{self.total_variation_low:.6g} to {self.total_variation_high:.6g}"
+        return [
+            [
+                ("distance", ""),
+                ("Hellinger distance", f"{self.hellinger:.6g}"),
+                ("total variation", bounds),
+                ("Bhattacharyya distance", f"{self.bhattacharyya:.6g}"),
+                ("L2 distance", f"{self.l2:.6g}"),
+            ]
+        ]
 
 
 def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
@@ -166,7 +181,7 @@ class WordDifference:
 
 
 @dataclass(frozen=True)
-class Differences:
+class Differences(TableValue):
     """Where two automata part.
 
     Examples
@@ -182,6 +197,25 @@ class Differences:
     """The largest share first."""
     prefixes: tuple[PrefixDifference, ...]
     """The largest share first."""
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return a table of the words, and one of what may come next."""
+        sequences = [one.word for one in self.words] + [one.prefix for one in self.prefixes]
+        is_joined = are_characters(symbol for word in sequences for symbol in word)
+
+        def line(name: str, one: WordDifference | PrefixDifference) -> tuple[str, ...]:
+            return name, *(f"{v:.6g}" for v in (one.probability_a, one.probability_b, one.share))
+
+        words = [line(short_word_text(one.word, joined=is_joined), one) for one in self.words]
+        prefixes = [
+            line(f"{symbol_text(one.symbol)} after {text}", one)
+            for one in self.prefixes
+            for text in [short_word_text(one.prefix, joined=is_joined)]
+        ]
+        return [
+            [("probability of the word", "a", "b", "share"), *words],
+            [("probability of the next symbol", "a", "b", "share"), *prefixes],
+        ]
 
 
 def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAIRS) -> Differences:

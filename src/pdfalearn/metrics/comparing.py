@@ -24,8 +24,8 @@ from pdfalearn.corpora import CorpusLike, as_corpus, is_corpus, join_corpora
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import Changes, DirectedDivergence, Divergence
-from pdfalearn.text import are_characters, format_table, short_word_text, symbol_text
+from pdfalearn.results import Changes, DirectedDivergence, Divergence, TableValue
+from pdfalearn.text import are_characters, short_word_text
 
 
 def divergence(a: PDFA, b: PDFA) -> Divergence:
@@ -101,7 +101,7 @@ EXACT = Exact()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(TableValue):
     """How far two automata are apart, and where; each measure is computed when it is asked for.
 
     Examples
@@ -140,30 +140,16 @@ class Comparison:
         """The words and the prefixes that make most of the difference."""
         return differences(self.a, self.b, self.count)
 
-    def __str__(self) -> str:
-        far, where = self.distances, self.differences
-        bounds = f"{far.total_variation_low:.6g} to {far.total_variation_high:.6g}"
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return tables of the distances, both divergences, the words and the pairs of states."""
+        joined, word = are_characters(self.a.alphabet), self.word
+        text = "no word" if word is None else short_word_text(word, joined=joined)
         measures: list[tuple[str, ...]] = [
-            ("different after", "no word" if self.word is None else self._write_word(self.word)),
-            ("Hellinger distance", f"{far.hellinger:.6g}"),
-            ("total variation", bounds),
-            ("Bhattacharyya distance", f"{far.bhattacharyya:.6g}"),
-            ("L2 distance", f"{far.l2:.6g}"),
+            ("different after", text),
+            *self.distances.tables()[0][1:],
         ]
-        words: list[tuple[str, ...]] = [("probability of the word", "a", "b")]
-        for one in where.words:
-            name = self._write_word(one.word)
-            words.append((name, f"{one.probability_a:.6g}", f"{one.probability_b:.6g}"))
-        prefixes: list[tuple[str, ...]] = [("probability of the next symbol", "a", "b")]
-        for step in where.prefixes:
-            name = f"{symbol_text(step.symbol)} after {self._write_word(step.prefix)}"
-            prefixes.append((name, f"{step.probability_a:.6g}", f"{step.probability_b:.6g}"))
         ways = [("divergence", "a ‖ b", "b ‖ a"), *self.divergence.rows()]
-        tables = (measures, ways, words, prefixes)
-        return "\n\n".join(format_table(rows) for rows in tables if len(rows) > 1)
-
-    def _write_word(self, word: tuple[Symbol, ...]) -> str:
-        return short_word_text(word, joined=are_characters(self.a.alphabet))
+        return [measures, ways, *(rows for rows in self.differences.tables() if len(rows) > 1)]
 
 
 @overload
@@ -246,12 +232,12 @@ def compare(
     positions where it is infinite          0          0
     mean over all other positions   0.0958940  0.0747497
     <BLANKLINE>
-    probability of the word       a          b
-    a                           0.5       0.75
-    aaaa                     0.0625  0.0117188
+    probability of the word       a          b     share
+    a                           0.5       0.75  0.239567
+    aaaa                     0.0625  0.0117188  0.190592
     <BLANKLINE>
-    probability of the next symbol    a     b
-    a after a                       0.5  0.25
+    probability of the next symbol    a     b  share
+    a after a                       0.5  0.25      1
     """
     if is_corpus(a) and is_corpus(b):
         corpora = as_corpus(a), as_corpus(b)

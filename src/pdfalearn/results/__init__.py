@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.certificates import Kind as Kind
+    from pdfalearn.results.certificates import TableValue as TableValue
     from pdfalearn.results.certificates import certificate_document as certificate_document
     from pdfalearn.results.certificates import certify_interrupt as certify_interrupt
     from pdfalearn.results.certificates import certify_stop as certify_stop

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pdfalearn.alphabet import Symbol
 from pdfalearn.extras import import_extra
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import NotebookValue
-from pdfalearn.text import count_text, format_table, shorten, symbol_text
+from pdfalearn.results.certificates import TableValue
+from pdfalearn.text import count_text, shorten, symbol_text
 
 # Of longer lists, texts show this many rows, and this many characters of a symbol.
 _MOST_ROWS, _MOST_CHARACTERS = 20, 40
@@ -93,7 +93,7 @@ class EventChange:
 
 
 @dataclass(frozen=True)
-class Changes(NotebookValue):
+class Changes(TableValue):
     """What has changed between two corpora, along the transitions of an automaton.
 
     Examples
@@ -146,11 +146,8 @@ class Changes(NotebookValue):
     def _is_found(self, one: EventChange) -> bool:
         return one.adjusted <= self.false_alarms
 
-    def __str__(self) -> str:
-        return self.table()
-
-    def table(self) -> str:
-        """Return what has changed as tables, for people.
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return a table of the events, and one of the transitions; of long ones the beginning.
 
         Examples
         --------
@@ -162,26 +159,18 @@ class Changes(NotebookValue):
         Where nothing has changed, at most 5% of comparisons name anything
         <BLANKLINE>
         event  only in  words  p-value
-        b      b          100    <1e-6
+        b            b    100    <1e-6
         <BLANKLINE>
-        from  to       event       in a   in b  share  p-value
+        from       to      event   in a   in b  share  p-value
         1     outside  (unknown)      0  0.333  0.803    <1e-6
-        1     end      $          0.667  0.333  0.197    <1e-6
+        1         end          $  0.667  0.333  0.197    <1e-6
         """
-        tables = [
-            [header, *rows[:_MOST_ROWS]]
-            for header, rows in (
-                (EVENTS_HEADER, self.event_cells()),
-                (CHANGES_HEADER, self.cells()),
-            )
+        both = (EVENTS_HEADER, self.event_cells()), (CHANGES_HEADER, self.cells())
+        return [
+            [header, *rows[:_MOST_ROWS], *_rest_row(len(rows) - _MOST_ROWS, len(header))]
+            for header, rows in both
             if rows
         ]
-        texts = [
-            format_table(rows, left=range(3 if rows[0] == CHANGES_HEADER else 2)) for rows in tables
-        ]
-        left = [max(0, len(rows) - _MOST_ROWS) for rows in (self.events, self.transitions)]
-        more = [f"{count:,} more {name}" for count, name in zip(left, _KINDS, strict=True) if count]
-        return "\n\n".join([self.statement, *texts, *more])
 
     @property
     def statement(self) -> str:
@@ -256,7 +245,10 @@ class Changes(NotebookValue):
 
 CHANGES_HEADER = ("from", "to", "event", "in a", "in b", "share", "p-value")
 EVENTS_HEADER = ("event", "only in", "words", "p-value")
-_KINDS = ("events", "transitions")
+
+
+def _rest_row(count: int, columns: int) -> list[tuple[str, ...]]:
+    return [(f"… {count:,} more", *[""] * (columns - 1))] if count > 0 else []
 
 
 def _p_text(value: float) -> str:
