@@ -230,3 +230,22 @@ def test_wrong_arguments_are_refused(arguments: tuple[Any, Any, Any], message: s
 def test_a_share_of_false_alarms_is_above_0() -> None:
     with pytest.raises(InputError, match="false_alarms 0"):
         compare(["a"], ["a"], model=figure_1(), false_alarms=0)
+
+
+def test_sessions_of_one_event_are_not_read_as_characters(tmp_path: Path) -> None:
+    usual = PDFA(alphabet=["get", "put"], transitions=[[0, 0]], probabilities=[[0.5, 0.3, 0.2]])
+    one, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    one.write_text("get\nput\n" * 30)
+    other.write_text("get\ndrop\n" * 30)
+    found = compare(Corpus(one), Corpus(other), model=usual)
+    assert {(one.event, one.kind) for one in found.events} == {("put", "vanished"), ("drop", "new")}
+
+
+def test_events_beyond_those_that_are_counted_are_one() -> None:
+    usual = PDFA(alphabet=["get"], transitions=[[0]], probabilities=[[0.5, 0.5]])
+    noise = [("get", f"id {number}") for number in range(10_050)]
+    found = compare(noise, [("get",)] * 50, model=usual)
+    assert len(found.events) == 10_000
+    (outside,) = [one for one in found.transitions if one.symbol is None]
+    assert outside.count_a == 10_050
+    assert "… 9,980 more" in str(found)

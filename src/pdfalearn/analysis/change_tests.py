@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,14 @@ from scipy.special import gammaln, stdtr, xlogy
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import check_share
-from pdfalearn.corpora import Corpus, CorpusLike, RecordedWords, as_corpus, map_parts
+from pdfalearn.corpora import (
+    Corpus,
+    CorpusLike,
+    Others,
+    RecordedWords,
+    as_corpus,
+    map_parts,
+)
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import Changes, EventChange, TransitionChange
 from pdfalearn.typing import Codes, Flags, Floats, Integers
@@ -42,10 +50,13 @@ def count_taken(
 ) -> tuple[Alphabet, list[Tally]]:
     """Count what the words of corpora do in an automaton; return all symbols, too."""
     given = [as_corpus(corpus) for corpus in corpora]
-    known = {str(symbol) for symbol in pdfa.alphabet}
-    unknown = [one for corpus in given for one in corpus.alphabet if str(one) not in known]
+    others = Others()
+    for corpus in given:
+        for found in map_parts(partial(_find_unknown, pdfa.alphabet), corpus, processes):
+            others.join(found)
+    unknown = [one for one in others.counts if one != pdfa.terminal]
     # The automaton's symbols stand first, so that its codes are those of the words.
-    alphabet = Alphabet((*pdfa.alphabet, *dict.fromkeys(unknown)), pdfa.terminal)
+    alphabet = Alphabet((*pdfa.alphabet, *unknown), pdfa.terminal)
     tallies = []
     for corpus in given:
         first, *rest = map_parts(_Counting(pdfa, alphabet), corpus, processes)
@@ -53,6 +64,14 @@ def count_taken(
             first.add(other)
         tallies.append(first)
     return alphabet, tallies
+
+
+def _find_unknown(alphabet: Alphabet, corpus: Corpus) -> Others:
+    """Return the events of a part of a corpus that an alphabet does not have."""
+    others = Others()
+    for _ in corpus.read(alphabet, others):
+        pass
+    return others
 
 
 class Tally:
@@ -64,7 +83,8 @@ class Tally:
 
     def __init__(self, states: int, columns: int, events: int) -> None:
         self.words = self.cut = 0
-        self.events = np.zeros(events)  # how many words have each event
+        # How many words have each event; the last one is all those that are not counted one by one.
+        self.events = np.zeros(events + 1)
         self.visits, self.squared_visits = np.zeros(states), np.zeros(states)  # Σ m and Σ m²
         self.visiting = np.zeros(states)  # how many words visit the state
         shape = (states, columns)
@@ -138,7 +158,7 @@ class _Counting:
         states, columns = self.pdfa.probabilities.shape
         tally = Tally(states, columns + 1, len(self.alphabet))
         table = np.column_stack((self.pdfa.table, np.full(states + 1, -1, dtype=np.int32)))
-        for part in corpus.read(self.alphabet):
+        for part in corpus.read(self.alphabet, Others()):
             tally.note(part, self.pdfa, table)
         return tally
 
@@ -157,7 +177,8 @@ def judge_changes(
     """Test all transitions and events of what was counted of two corpora."""
     rows, share, change = _rows_and_shares(a, b)
     steps = _test_transitions(a, b)
-    event_p, event_least = _fisher(a.events, b.events, a.words, b.words)
+    events_a, events_b = a.events[:-1], b.events[:-1]
+    event_p, event_least = _fisher(events_a, events_b, a.words, b.words)
     p_values = np.concatenate((steps.p_values.ravel(), event_p))
     least = np.concatenate((steps.least.ravel(), event_least))
     adjusted, tests = _adjust(p_values, least, false_alarms)
@@ -183,12 +204,12 @@ def judge_changes(
         )
 
     changed = [transition(*place) for place in np.argwhere(of_steps <= false_alarms).tolist()]
-    only = np.flatnonzero((a.events > 0) != (b.events > 0))
+    only = np.flatnonzero((events_a > 0) != (events_b > 0))
     events = [
         EventChange(
             alphabet.symbols[code],
-            "vanished" if a.events[code] else "new",
-            int(a.events[code] + b.events[code]),
+            "vanished" if events_a[code] else "new",
+            int(events_a[code] + events_b[code]),
             float(event_p[code]),
             float(adjusted[share.size + code]),
         )
