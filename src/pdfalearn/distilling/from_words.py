@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
-from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
+from pdfalearn.distilling.estimates import CONFIDENCE, estimate_mean
 from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
     Candidate,
@@ -55,6 +55,8 @@ _TAUGHT_STRUCTURE = 2**17
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
 _FOR_TEACHER = 200
+# Intervals from fewer held-out words than this are too narrow rather often.
+_FEW_WORDS = 200
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
@@ -322,9 +324,9 @@ class WordsRun:
         ]
         if best.infinite_share:
             texts.append(f"{best.infinite_share:.2%} of held-out symbols are impossible")
-        if held_out < FEW_WORDS:
+        if held_out < _FEW_WORDS:
             texts.append(
-                f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: give "
+                f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: give "
                 "more words to publish them"
             )
         if is_interrupted:
