@@ -309,12 +309,6 @@ OPTIONS: dict[str, Settings] = {
         "Stop when it is settled whether a match is so likely behind every prompt: the exit code "
         "is 0 if it is, 1 if it is not, 3 if that is open.",
     ),
-    "within_tolerance": _value(
-        _kind("T", click.FloatRange(0, 1)),
-        "Stop when it is settled whether the classes are this near: the exit code is 0 if they "
-        "are, 1 if they are not, 3 if that is open.",
-        flag="--tolerance",
-    ),
     "likeliest_count": _value(
         _NATURAL, "Print the N likeliest answers that match.", flag="--likeliest", default=0
     ),

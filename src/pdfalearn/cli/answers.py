@@ -12,7 +12,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, command
-from pdfalearn.cli._options import MODEL
+from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.cli.ask import ask
 from pdfalearn.errors import FileFormatError, InputError
@@ -86,7 +86,11 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     "A",
     "B",
     *_QUESTION,
-    "within_tolerance",
+    option(
+        "tolerance",
+        "Stop when it is settled whether the classes are this near: the exit code is 0 if they "
+        "are, 1 if they are not, 3 if that is open.",
+    ),
     *_BOUNDS,
     "count",
     "prompts",
@@ -109,7 +113,7 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     from pdfalearn.displays import ExploringLine
 
     one, other = (_make_live(name, chosen) for name in (chosen.a, chosen.b))
-    settings = {**_question(chosen), "tolerance": chosen.within_tolerance, "count": chosen.count}
+    settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
     return LongRun(
         partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
@@ -229,7 +233,7 @@ def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     lines = [(repr(one.word), one.a, one.b, one.share) for one in found.differences]
     told: dict[str, object] = members_of(found, "noise", "calls", "stopped")
     exit_code = 0
-    if (tolerance := chosen.within_tolerance) is not None:
+    if (tolerance := chosen.tolerance) is not None:
         verdict = found.is_within(tolerance)
         members["tolerance"], members["verdict"] = tolerance, verdict
         exit_code = _EXIT[verdict]
