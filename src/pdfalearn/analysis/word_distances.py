@@ -95,7 +95,7 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
     l2 = sqrt(max(0.0, _squared_l2(ending)))
     return Distances(
         hellinger=sqrt(squared),
-        bhattacharyya=-log1p(-squared) + 0.0 if squared < 1 else inf,
+        bhattacharyya=-log1p(-squared) + 0.0 if squared < 0.5 else _minus_log_common(common),
         l2=l2,
         total_variation_low=max(squared, l2 / 2),
         total_variation_high=min(1.0, sqrt(squared * (2 - squared))),
@@ -105,11 +105,37 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
 
 def _squared_hellinger(pairs: Pairs, row_distances: Floats) -> float:
     """Add up row distances by the flow of √(p·q): what rows do not have in common leaves."""
+    return float(_common_flow(pairs, row_distances).values(row_distances)[0])
+
+
+def _common_flow(pairs: Pairs, row_distances: Floats) -> Flow:
     left, right = pairs.edge_weights()
+    leaving = _common_endings(pairs) + row_distances
+    return Flow(pairs.sources, pairs.successors, np.sqrt(left) * np.sqrt(right), leaving)
+
+
+def _common_endings(pairs: Pairs) -> Floats:
     ends, others = pairs.endings()
-    leaving = np.sqrt(ends * others) + row_distances
-    flow = Flow(pairs.sources, pairs.successors, np.sqrt(left * right), leaving)
-    return float(flow.values(row_distances)[0])
+    return np.asarray(np.sqrt(ends) * np.sqrt(others))
+
+
+def _minus_log_common(pairs: Pairs) -> float:
+    """Return -ln Σ √(P(w)·Q(w)), endless words included, where that sum may be very small."""
+    flow = _common_flow(pairs, pairs.row_distances())
+    if flow.endless[0]:  # the same words for ever
+        return 0.0
+    kept = ~flow.endless
+    into = kept[flow.sources] & ~kept[flow.successors]
+    brought = sums_by(flow.sources[into], flow.weights[into], len(flow))
+    gains, flow = (_common_endings(pairs) + brought)[kept], flow.restrict_to(kept)
+    steps, ends = minus_logs(flow.weights), minus_logs(gains)
+    costs = least_costs(flow.sources, flow.successors, steps, ends)
+    useful = costs < inf
+    if not useful[0]:
+        return inf
+    flow, costs = flow.restrict_to(useful), costs[useful]
+    factors = flow.scaled_values(np.exp(costs - ends[useful]), costs)
+    return float(costs[0] - np.log(factors[0]))
 
 
 def _squared_l2(pairs: Pairs) -> float:
@@ -121,10 +147,18 @@ def _squared_l2(pairs: Pairs) -> float:
     """
     # Transitions that lead to where no word ends have weight 0.
     p, q = pairs.edge_weights()
-    p = np.where(pairs.first.ways[pairs.lefts[pairs.sources], pairs.symbols], p, 0.0)
-    q = np.where(pairs.second.ways[pairs.rights[pairs.sources], pairs.symbols], q, 0.0)
-    t, u = pairs.endings()
-    d, e = p - q, t - u
+    lefts, rights = pairs.lefts[pairs.sources], pairs.rights[pairs.sources]
+    p_ends, q_ends = (
+        side.ways[states, pairs.symbols]
+        for side, states in ((pairs.first, lefts), (pairs.second, rights))
+    )
+    not_p, not_q = (
+        side.others[states, pairs.symbols + 1]
+        for side, states in ((pairs.first, lefts), (pairs.second, rights))
+    )
+    (d, e), (t, u) = pairs.gaps(), pairs.endings()
+    p, q = np.where(p_ends, p, 0.0), np.where(q_ends, q, 0.0)
+    d = np.where(p_ends & q_ends, d, p - q)
 
     def sum_edges(values: Floats) -> Floats:
         return sums_by(pairs.sources, values, len(pairs))
@@ -134,11 +168,10 @@ def _squared_l2(pairs: Pairs) -> float:
         flow = Flow(pairs.sources[kept], pairs.successors[kept], weights[kept], leaving)
         return flow.values(np.maximum(gains, 0.0)) - flow.values(np.maximum(-gains, 0.0))
 
-    # What leaves is 1 - Σ weights, added up: the sums of whole rows are 1.
-    lost, other_lost = 1.0 - t - sum_edges(p), 1.0 - u - sum_edges(q)
-    lost, other_lost = np.maximum(lost, 0.0), np.maximum(other_lost, 0.0)
-    leaving, both_leaving = t + lost + sum_edges(p * (1 - p)), t + lost + sum_edges(p * (1 - q))
-    squares = solve(q * q, u + other_lost + sum_edges(q * (1 - q)), u * u)
+    # What leaves is 1 - Σ weights, added up.
+    lost, other_lost = pairs.first.lost[pairs.lefts], pairs.second.lost[pairs.rights]
+    leaving, both_leaving = t + lost + sum_edges(p * not_p), t + lost + sum_edges(p * not_q)
+    squares = solve(q * q, u + other_lost + sum_edges(q * not_q), u * u)
     whole = solve(p * p, leaving, t * t)[0] + squares[0]
     far = whole - 2 * solve(p * q, both_leaving, t * u)[0]
     if far > _FAR * whole:
