@@ -92,7 +92,7 @@ def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:
     most = check_integer(most_pairs, "most_pairs", 1, 2**40)
     common, ending = Pairs.common(a, b, most), Pairs.ending(a, b, most)
     squared = min(1.0, _squared_hellinger(common, common.row_distances()))
-    l2 = sqrt(max(0.0, _squared_l2(ending)))
+    l2 = _l2(ending)
     return Distances(
         hellinger=sqrt(squared),
         bhattacharyya=-log1p(-squared) + 0.0 if squared < 0.5 else _minus_log_common(common),
@@ -138,8 +138,8 @@ def _minus_log_common(pairs: Pairs) -> float:
     return float(costs[0] - np.log(factors[0]))
 
 
-def _squared_l2(pairs: Pairs) -> float:
-    """Return Σ (P - Q)², from E = Σ (P - Q)², F = Σ (P - Q)Q and C = Σ Q² of every pair on.
+def _l2(pairs: Pairs) -> float:
+    """Return √Σ (P - Q)², from E = Σ (P - Q)², F = Σ (P - Q)Q and C = Σ Q² of every pair on.
 
     With d = p - q of a transition, E = Σ p²E' + 2pdF' + d²C', F = Σ pqF' + dqC', C = Σ q²C', and
     what ends at once. Nothing large is subtracted where P and Q are close. Where they are not, that
@@ -148,14 +148,10 @@ def _squared_l2(pairs: Pairs) -> float:
     # Transitions that lead to where no word ends have weight 0.
     p, q = pairs.edge_weights()
     lefts, rights = pairs.lefts[pairs.sources], pairs.rights[pairs.sources]
-    p_ends, q_ends = (
-        side.ways[states, pairs.symbols]
-        for side, states in ((pairs.first, lefts), (pairs.second, rights))
-    )
-    not_p, not_q = (
-        side.others[states, pairs.symbols + 1]
-        for side, states in ((pairs.first, lefts), (pairs.second, rights))
-    )
+    p_ends = pairs.first.ways[lefts, pairs.symbols]
+    q_ends = pairs.second.ways[rights, pairs.symbols]
+    not_p = pairs.first.others[lefts, pairs.symbols + 1]
+    not_q = np.where(q_ends, pairs.second.others[rights, pairs.symbols + 1], 1.0)
     (d, e), (t, u) = pairs.gaps(), pairs.endings()
     p, q = np.where(p_ends, p, 0.0), np.where(q_ends, q, 0.0)
     d = np.where(p_ends & q_ends, d, p - q)
@@ -170,16 +166,20 @@ def _squared_l2(pairs: Pairs) -> float:
 
     # What leaves is 1 - Σ weights, added up.
     lost, other_lost = pairs.first.lost[pairs.lefts], pairs.second.lost[pairs.rights]
-    leaving, both_leaving = t + lost + sum_edges(p * not_p), t + lost + sum_edges(p * not_q)
-    squares = solve(q * q, u + other_lost + sum_edges(q * not_q), u * u)
+    ended, other_ended = t + lost, u + other_lost
+    leaving, both_leaving = ended + sum_edges(p * not_p), ended + sum_edges(p * not_q)
+    # Squares of the chances to end may be too small to be written, and are not of their shares.
+    scale = max(float(t.max()), float(u.max())) or 1.0
+    t, u, e = t / scale, u / scale, e / scale
+    squares = solve(q * q, other_ended + sum_edges(q * not_q), u * u)
     whole = solve(p * p, leaving, t * t)[0] + squares[0]
     far = whole - 2 * solve(p * q, both_leaving, t * u)[0]
     if far > _FAR * whole:
-        return float(far)
+        return scale * sqrt(far)
     after = squares[pairs.successors]
     mixed = solve(p * q, both_leaving, e * u + sum_edges(d * q * after))
     gains = e * e + sum_edges(2 * p * d * mixed[pairs.successors] + d * d * after)
-    return float(solve(p * p, leaving, gains)[0])
+    return scale * sqrt(max(0.0, float(solve(p * p, leaving, gains)[0])))
 
 
 @dataclass(frozen=True)

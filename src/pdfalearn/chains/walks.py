@@ -136,6 +136,7 @@ class Side:
     def others(self) -> Floats:
         """1 minus every probability, added up: what the others of its row have."""
         others = np.zeros(self.rows.shape)
+        others[-1] = 1.0  # where nothing is defined
         others[:, 1:] += np.cumsum(self.rows[:, :-1], axis=1)
         others[:, :-1] += np.cumsum(self.rows[:, :0:-1], axis=1)[:, ::-1]
         return others
@@ -236,7 +237,7 @@ class Pairs(PairWalk):
         Where one symbol has nearly all, its gap is that of the others, which keeps their digits.
         """
         rows, others = self.first.rows, self.second.rows
-        likeliest = rows.argmax(axis=1)
+        likeliest, is_defined = rows.argmax(axis=1), self.rights >= 0
 
         def rest(lefts: Integers, rights: Integers) -> Floats:
             gaps = others[rights] - rows[lefts]
@@ -246,9 +247,10 @@ class Pairs(PairWalk):
         by_rest, largest = self.measure(rest), likeliest[self.lefts]
         left, right = self.edge_weights()
         ends, other_ends = self.endings()
-        is_largest = largest[self.sources] == self.symbols + 1
+        is_largest = (largest[self.sources] == self.symbols + 1) & is_defined[self.sources]
         edges = np.where(is_largest & (left > 0.5), by_rest[self.sources], left - right)
-        return edges, np.where((largest == 0) & (ends > 0.5), by_rest, ends - other_ends)
+        is_largest = (largest == 0) & is_defined & (ends > 0.5)
+        return edges, np.where(is_largest, by_rest, ends - other_ends)
 
     def row_distances(self) -> Floats:
         """Return the squared Hellinger distance of the two rows of every pair."""
