@@ -114,7 +114,10 @@ def described(thing: object) -> str:
     >>> described(None), described("a.json"), described([0] * 1000)
     ('None', "'a.json'", '[0, 0, 0, 0, 0, 0, ...]')
     """
-    return shorten(" ".join(_REPR.repr(thing).split()), 90)
+    try:
+        return shorten(escaped(" ".join(_REPR.repr(thing).split())), 90)
+    except (ValueError, RecursionError):  # too many digits, or lists in lists in lists
+        return f"a {type(thing).__name__} that is too large to be written"
 
 
 def are_characters(symbols: Iterable[object]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 import pytest
