@@ -161,7 +161,8 @@ class Asker:
             self._interrupts.check()
             self._interrupts.is_calling = True
             try:
-                rows = opened.answer(part)
+                with self._meter.keep_time():
+                    rows = opened.answer(part)
             except BaseException as error:
                 self._interrupts.is_calling = False
                 self._salvage(error, nodes)

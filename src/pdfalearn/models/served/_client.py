@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any
 
+from pdfalearn.budgets import seconds_left
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
@@ -84,7 +85,12 @@ class Client:
         work = self._send_all(path, bodies, note)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            future.result()
+            try:
+                left = seconds_left()
+                future.result(None if left == math.inf else left)
+            except TimeoutError:
+                seconds_left()
+                raise
         except InputError:
             raise
         except BaseException:
