@@ -37,6 +37,7 @@ from pdfalearn.results import (
 )
 from pdfalearn.samplers import Sampler, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
+from pdfalearn.text import is_iterable
 from pdfalearn.typing import Floats
 
 Value = TypeVar("Value", int, float)
@@ -169,7 +170,7 @@ def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relat
 
 
 def _list_values(values: Iterable[Value], name: str) -> list[Value]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not is_iterable(values):
         raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
     return list(values)
 

@@ -12,7 +12,7 @@ from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
 from pdfalearn.models.spelling import Spelling, Texts
-from pdfalearn.text import described
+from pdfalearn.text import described, is_iterable
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -75,7 +75,7 @@ class Tokens:
             tokens = self._chat(prompt)
         elif isinstance(prompt, str):
             tokens = self._plain(prompt)
-        elif isinstance(prompt, Iterable):
+        elif is_iterable(prompt):
             tokens = list(prompt)
         else:
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
@@ -132,7 +132,7 @@ class Tokens:
             return "rest"
         if ends is None:
             return self._usual_ends()
-        if isinstance(ends, str) or not isinstance(ends, Iterable):
+        if isinstance(ends, str) or not is_iterable(ends):
             raise InputError(f"ends are {ends!r}: give a list of texts or tokens, or 'rest'")
         paths = [self.encode(end) if isinstance(end, str) else [end] for end in ends]
         for end, path in zip(ends, paths, strict=True):

@@ -15,6 +15,7 @@ from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.rows import Rows
+from pdfalearn.text import is_iterable
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -268,7 +269,7 @@ class Spelling(Frozen):
 def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
-    if not isinstance(texts, Iterable):
+    if not is_iterable(texts):
         raise InputError(f"the symbols are {texts!r}; give texts, or a mapping of names to texts")
     named: dict[Symbol, str | Sequence[int]] = {}
     for text in texts:

@@ -418,7 +418,7 @@ def test_a_stopped_copy_is_not_waited_for_beyond_the_budget() -> None:
         pids = pids_of(model)
         stop(pids)
         begin = time.monotonic()
-        with pytest.raises(ModelError, match="max_seconds=1.0 is reached before"):
+        with pytest.raises(ModelError, match=r"max_seconds=1\.0 is reached before"):
             learn(model, budget=Budget(max_seconds=1))
         assert time.monotonic() - begin < 20
     assert_gone(pids)

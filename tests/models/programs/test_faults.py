@@ -107,7 +107,7 @@ def test_the_memory_of_a_flood_is_bounded(tmp_path: Path) -> None:
 def test_a_program_that_hangs_is_not_waited_for_beyond_the_budget(tmp_path: Path) -> None:
     program = FaultyProgram(random_pdfa(5, 2, seed=1), tmp_path, "hang")
     begin = time.monotonic()
-    refused = pytest.raises(ModelError, match="max_seconds=1.0 is reached before")
+    refused = pytest.raises(ModelError, match=r"max_seconds=1\.0 is reached before")
     with program.model(timeout=60) as model, refused:
         learn(model, budget=Budget(max_seconds=1))
     assert time.monotonic() - begin < 30

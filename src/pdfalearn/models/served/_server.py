@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.served._client import Body, Client, RefusedError
-from pdfalearn.text import described, shorten
+from pdfalearn.text import described, is_iterable, shorten
 
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
 Ends: TypeAlias = Sequence[int | str] | Literal["rest"]
@@ -183,7 +183,7 @@ class Server:
 
     def encode_prompt(self, prompt: Prompt, *, chat: bool) -> Tokens:
         """Return the tokens of a prompt; of a chat those after which the model answers."""
-        if not isinstance(prompt, Iterable):
+        if not is_iterable(prompt):
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
         if chat:
             messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -202,7 +202,7 @@ class Server:
         """Return the tokens of ends, of which each has to be one."""
         if ends == "rest":
             return "rest"
-        if isinstance(ends, str) or not isinstance(ends, Iterable):
+        if isinstance(ends, str) or not is_iterable(ends):
             raise InputError(f"ends are {ends!r}; give a list of tokens or texts, or 'rest'")
         texts = self.tokenize(ends)
         for end in ends:
