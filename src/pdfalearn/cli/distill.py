@@ -49,7 +49,7 @@ _FIGURES = (
 
 
 @command(
-    "SOURCE",
+    "SOURCE...",
     *SPENDING,
     option(
         "states",
@@ -72,9 +72,9 @@ _FIGURES = (
 def distill(chosen: Chosen) -> LongRun[Frontier]:
     """Find the best automaton of each size, of words or a model.
 
-    SOURCE is a file of words: one a line, or as --format says; a pattern in quotes, as 'logs/*.gz',
-    means all such files, and - the standard input. What follows each prefix is counted, and words
-    that are held out tell how well each automaton predicts. No budget is needed.
+    SOURCE is a file of words, or several: one word a line, or as --format says; - is the standard
+    input. What follows each prefix is counted, and words that are held out tell how well each
+    automaton predicts. No budget is needed.
 
     Or it is a model, named as 'pdfalearn models' says: a network, say, that no small automaton
     equals. 'pdfalearn learn' looks for an automaton that equals it, this command for the nearest
@@ -95,6 +95,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     --------
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn distill words.txt -o frontier.html
+    $ pdfalearn distill logs/*.gz -o frontier.html
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
     $ pdfalearn distill target.json --symbols 2000 --states 1,2,4,8 -o best.json
@@ -108,9 +109,12 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     from pdfalearn.displays import DistillingLine
 
     outputs = _outputs(chosen)
-    check_files(outputs, [chosen.source, chosen.corpus, chosen.store])
+    check_files(outputs, [*chosen.source, chosen.corpus, chosen.store])
     source: Model | Corpus
-    if names_words(chosen.source, chosen):
+    of_models = [name for name in chosen.source if not names_words(name, chosen)]
+    if of_models and len(chosen.source) > 1:
+        raise click.UsageError(f"{of_models[0]} is a model: name it alone, or files of words.")
+    if not of_models:
         for name in chosen.collect_given(_FOR_MODELS):
             raise click.UsageError(f"{flag_of(name)} is for models, not for words.")
         source, line = chosen.make_corpus(chosen.source), DistillingLine(is_of_words=True)
@@ -119,7 +123,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         for name in chosen.collect_given(_FOR_WORDS):
             raise click.UsageError(f"{flag_of(name)} is for words, not for models.")
         budget, sampler = chosen.make_spending(), chosen.make_sampler()
-        source, line = chosen.make_model(chosen.source), DistillingLine(budget.max_symbols)
+        source, line = chosen.make_model(*of_models), DistillingLine(budget.max_symbols)
         settings = {"budget": budget, "sampler": sampler, **chosen.collect(*RUN)}
     # Symbols that no file can hold are refused before anything is asked.
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
@@ -151,9 +155,10 @@ def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
 
 
 def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
-    given = {"target": chosen.source, **chosen.collect("output", "store", "seed")}
+    names = " ".join(chosen.source)
+    given = {"target": names, **chosen.collect("output", "store", "seed")}
     members = {**given, **frontier_members(frontier)}
-    return Answer(members, frontier_parts(f"{chosen.source}, distilled", frontier), frontier.notes)
+    return Answer(members, frontier_parts(f"{names}, distilled", frontier), frontier.notes)
 
 
 def frontier_members(frontier: Frontier) -> dict[str, object]:

@@ -179,9 +179,19 @@ def _compare(
     for begin in range(0, len(known), _AT_ONCE):
         part = known[begin : begin + _AT_ONCE]
         answers = evidence.answers[part]
+        if not isinstance(answers, csr_array):
+            rows = table[states[part]]
+            is_zero = rows <= 0
+            logs = np.log(np.where(is_zero, 1.0, rows))
+            crossed[part] = -np.einsum("xa,xa->x", answers, logs)
+            if is_zero.any():
+                crossed[part[((answers > 0) & is_zero).any(axis=1)]] = np.inf
+            distances[part] = np.abs(answers - rows).sum(axis=1)
+            mine = answers[np.arange(len(part)), likeliest[states[part]]]
+            is_wrong[part] = mine < answers.max(axis=1)
+            continue
         nodes, columns = answers.nonzero()
-        is_sparse = isinstance(answers, csr_array)
-        values = answers.data[answers.data != 0] if is_sparse else answers[nodes, columns]
+        values = answers.data[answers.data != 0]
         rows = table[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
             crossed[part] = -np.bincount(nodes, values * np.log(rows), len(part))
@@ -280,20 +290,17 @@ def make_frontier(
 def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the words that it was made from, and on those that
-    are held out.
+    It is beaten if a smaller one is as good on the held-out words: so a larger one of the frontier
+    is always the better one there.
     """
     chosen: list[Measurement] = []
-    least = [np.inf, np.inf]
+    least = np.inf
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
         mean = float(each.sums.comparable.sum()) / float(lengths.sum())
-        figures = each.training_divergence, mean
         is_new = not chosen or len(each.pdfa) > len(chosen[-1].pdfa)
-        if is_new and any(
-            mine < other - NOTHING for mine, other in zip(figures, least, strict=True)
-        ):
+        if is_new and mean < least - NOTHING:
             chosen.append(each)
-            least = [min(pair) for pair in zip(figures, least, strict=True)]
+            least = mean
     return chosen
 
 

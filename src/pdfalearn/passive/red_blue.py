@@ -148,16 +148,18 @@ class Merging:
             states[back, begin + places] = reds[back]
         return states
 
-    def make_pdfa(self, alphabet: Alphabet) -> PDFA:
-        """Make an automaton of the red nodes when no blue one is left."""
+    def make_tables(self) -> tuple[Codes, Floats]:
+        """Return the transitions of the red nodes, and their counts, when no blue one is left."""
         reds = np.array(self.reds)
         numbers = np.full(len(self.table), -1, dtype=np.int32)
         numbers[reds] = np.arange(len(reds), dtype=np.int32)
-        return PDFA(
-            alphabet=alphabet,
-            transitions=numbers[self.table[reds]],
-            probabilities=self.counts[reds] / self.counts[reds].sum(axis=1, keepdims=True),
-        )
+        return numbers[self.table[reds]], self.counts[reds]
+
+    def make_pdfa(self, alphabet: Alphabet) -> PDFA:
+        """Make an automaton of the red nodes when no blue one is left."""
+        transitions, counts = self.make_tables()
+        rows = counts / counts.sum(axis=1, keepdims=True)
+        return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
     def _order(self, node: int) -> tuple[int, tuple[int, ...]]:
         word = self._access[node]

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.served._client import Body, Client, RefusedError
+from pdfalearn.models.spelling import check_text
 from pdfalearn.text import described, is_iterable, shorten
 
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
@@ -166,7 +167,8 @@ class Server:
 
         Some tokenizers write a blank before a text; theirs are those behind a line's end.
         """
-        different = list(dict.fromkeys(text for text in texts if isinstance(text, str) and text))
+        given = dict.fromkeys(text for text in texts if isinstance(text, str) and text)
+        different = list(map(check_text, given))
         if not different:
             return {}
         anchor, letter, both = self._encode([_ANCHOR, "a", f"{_ANCHOR}a"])
@@ -193,7 +195,7 @@ class Server:
         if isinstance(prompt, str):
             if prompt.endswith(" "):
                 warnings.warn(_SPACE, UserWarning, stacklevel=4)
-            return self._tokens_of([{"prompt": prompt}])[0]
+            return self._tokens_of([{"prompt": check_text(prompt)}])[0]
         if any(isinstance(token, Mapping) for token in prompt):
             raise InputError("the prompt is a list of messages; give chat=True with it")
         return tuple(check_integer(token, "token of the prompt", 0) for token in prompt)
