@@ -76,7 +76,8 @@ def sweep(
     """Learn with several κ and tolerances from one set of answers, and recommend one of them.
 
     All runs share a store of answers: the model is asked for each word once, whichever run needs
-    it, apart from audits. Each automaton is the one that `learn` gives for that κ alone.
+    it, apart from audits. Each automaton is the one that `learn` gives for that κ alone; its states
+    may be numbered in another order, as answers that are there already are not asked one by one.
 
     Parameters
     ----------

@@ -33,16 +33,14 @@ from pdfalearn.typing import Floats
 _STEPS = 2_000
 # The powers are tables of up to this many states, of moves of up to 2 to this many symbols.
 _MOST_DENSE, _MOST_LEAPS = 500, 1000
-# So many of the longest leaps make all digits of a length.
+# This many of the longest leaps make all digits of a length.
 _LEAPS_KEPT = 56
 # Transitions passed through before it is given up; a step is at least as much work as some.
 _MOST_WORK, _STEP_WORK = 2**33, 5000
 # Shares that differ by no more than this are the same but for rounding.
 _NEAR = 2.0**-50
-# Squares are subtracted from each other where more than this share of them is left.
-_FAR = 1e-3
-# Squares of greater lengths may be too large to be written.
-_HUGE = 1e100
+# Squares are subtracted where more than this share is left, and scaled above this length.
+_FAR, _HUGE = 1e-3, 1e100
 
 
 @dataclass(frozen=True, eq=False)
