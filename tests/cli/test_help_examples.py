@@ -79,6 +79,10 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)
         (tmp_path / "model.arpa").write_text(ARPA)
+    if name in ("compare", "view"):
+        run("convert", "target.json", "-o", "usual.json")
+        for day in ("monday", "friday", "sessions"):
+            (tmp_path / f"{day}.txt").write_text("01\n0\n" * 10)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
     if name.startswith(("ask", "condition")):

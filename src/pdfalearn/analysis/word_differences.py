@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import islice
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
+from pdfalearn.analysis.differing_pairs import PrefixDifference, prefix_differences
 from pdfalearn.analysis.word_distances import squared_hellinger
 from pdfalearn.chains import (
     MOST_PAIRS,
     Pairs,
     Side,
-    WordGraph,
-    heaviest_words,
     least_costs,
     minus_logs,
 )
 from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import over_union
 from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.results import TableValue
+from pdfalearn.text import are_characters, short_word_text, symbol_text
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import offsets_of
 
@@ -52,29 +51,7 @@ class WordDifference:
 
 
 @dataclass(frozen=True)
-class PrefixDifference:
-    """A beginning of words after which the two rows differ.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_1
-    >>> (found,) = differences(figure_1(), figure_1(0.25), 1).prefixes
-    >>> found.prefix, found.symbol, found.probability_a, found.probability_b
-    (('a',), 'a', 0.5, 0.25)
-    """
-
-    prefix: tuple[Symbol, ...]
-    share: float
-    """The part of the squared Hellinger distance that arises here; over all prefixes they are 1."""
-    symbol: Symbol
-    """What differs most as the next symbol; it may be the terminal."""
-    probability_a: float
-    probability_b: float
-    """How likely this symbol is next."""
-
-
-@dataclass(frozen=True)
-class Differences:
+class Differences(TableValue):
     """Where two automata part.
 
     Examples
@@ -91,9 +68,28 @@ class Differences:
     prefixes: tuple[PrefixDifference, ...]
     """The largest share first."""
 
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return a table of the words, and one of what may come next."""
+        sequences = [one.word for one in self.words] + [one.prefix for one in self.prefixes]
+        is_joined = are_characters(symbol for word in sequences for symbol in word)
+
+        def line(name: str, one: WordDifference | PrefixDifference) -> tuple[str, ...]:
+            return name, *(f"{v:.6g}" for v in (one.probability_a, one.probability_b, one.share))
+
+        words = [line(short_word_text(one.word, joined=is_joined), one) for one in self.words]
+        prefixes = [
+            line(f"{symbol_text(one.symbol)} after {text}", one)
+            for one in self.prefixes
+            for text in [short_word_text(one.prefix, joined=is_joined)]
+        ]
+        return [
+            [("probability of the word", "a", "b", "share"), *words],
+            [("probability of the next symbol", "a", "b", "share"), *prefixes],
+        ]
+
 
 def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAIRS) -> Differences:
-    """Find the words and the prefixes that make the difference between two automata.
+    """Find the words and the pairs of states that make the difference between two automata.
 
     Parameters
     ----------
@@ -101,8 +97,8 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
         The automata; a symbol that one of them does not know has probability 0 there. Their rows
         are divided by their sums.
     count : int
-        How many words and how many prefixes at most. Fewer words are found if it takes more than
-        50,000 steps to be sure of the next one.
+        How many words and how many pairs of states at most. Fewer words are found if it takes more
+        than 50,000 steps to be sure of the next one.
     most_pairs : int
         More pairs of states are refused.
 
@@ -110,7 +106,8 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     -----
     The squared Hellinger distance is a sum over words, ½(√P(w) - √Q(w))², and another one over
     prefixes: √(P(u)·Q(u)) times the squared distance of the rows after u. The words say what is
-    more or less likely in the end, and the prefixes where that comes from.
+    more or less likely in the end, and the prefixes where that comes from: all those that lead to
+    the same pair of states are one difference.
 
     Examples
     --------
@@ -119,7 +116,7 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
     >>> result.words[0].word, result.words[0].probability_a, result.words[0].probability_b
     (('a',), 0.5, 0.75)
     >>> result.prefixes[0].prefix, result.prefixes[0].symbol, round(result.prefixes[0].share, 6)
-    (('a',), 'a', 0.646447)
+    (('a',), 'a', 1.0)
     """
     a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
     count = check_integer(count, "count", 0)
@@ -135,25 +132,8 @@ def differences(a: PDFA, b: PDFA, count: int = 10, *, most_pairs: int = MOST_PAI
             WordDifference(a.alphabet.decode(codes), (sqrt(p) - sqrt(q)) ** 2 / 2 / squared, p, q)
             for codes, p, q in words
         ),
-        tuple(islice(_prefixes(a, common, row_distances, squared), count)),
+        tuple(prefix_differences(a, common, row_distances, squared, count)),
     )
-
-
-def _prefixes(
-    a: PDFA, pairs: Pairs, row_distances: Floats, squared: float
-) -> Iterator[PrefixDifference]:
-    """Search for prefixes: their weights are products, as those of words are."""
-    left, right = pairs.edge_weights()
-    edges = pairs.sources, pairs.symbols, pairs.successors
-    columns = (a.terminal, *a.alphabet.symbols)
-    for way in heaviest_words(WordGraph(*edges, np.sqrt(left * right), row_distances)):
-        row = pairs.first.rows[pairs.lefts[way.place]]
-        other = pairs.second.rows[pairs.rights[way.place]]
-        column = int(np.abs(np.sqrt(row) - np.sqrt(other)).argmax())
-        prefix, probabilities = a.alphabet.decode(way.codes), (row[column], other[column])
-        yield PrefixDifference(
-            prefix, way.weight / squared, columns[column], *map(float, probabilities)
-        )
 
 
 class _Node(NamedTuple):

@@ -18,6 +18,7 @@ from pdfalearn.chains import (
 from pdfalearn.checks import check_integer
 from pdfalearn.equivalence import over_union
 from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.results import TableValue
 from pdfalearn.typing import Floats
 
 # Sums of squares are subtracted from each other where more than this share of them is left.
@@ -25,7 +26,7 @@ _FAR = 1e-3
 
 
 @dataclass(frozen=True)
-class Distances:
+class Distances(TableValue):
     """How far the distributions over words of two automata are apart.
 
     Examples
@@ -47,6 +48,19 @@ class Distances:
     """Bounds of the greatest difference of the probabilities of one set of words."""
     pairs: int
     """How many pairs of states words visit."""
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return one table of all distances."""
+        bounds = f"{self.total_variation_low:.6g} to {self.total_variation_high:.6g}"
+        return [
+            [
+                ("distance", ""),
+                ("Hellinger distance", f"{self.hellinger:.6g}"),
+                ("total variation", bounds),
+                ("Bhattacharyya distance", f"{self.bhattacharyya:.6g}"),
+                ("L2 distance", f"{self.l2:.6g}"),
+            ]
+        ]
 
 
 def distances(a: PDFA, b: PDFA, *, most_pairs: int = MOST_PAIRS) -> Distances:

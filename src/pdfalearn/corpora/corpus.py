@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os.path import isfile  # which is False of what cannot be a name
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeGuard, Union
 
 import numpy as np
 
@@ -322,6 +322,23 @@ def _fill(corpus: Corpus | None, given: _Given) -> Corpus:
 def as_corpus(words: CorpusLike) -> Corpus:
     """Return a corpus, or the one that is made of words or files."""
     return words if isinstance(words, Corpus) else Corpus(words)
+
+
+def is_corpus(thing: object) -> TypeGuard[CorpusLike]:
+    """Return whether a thing is words; a name of a file might as well be an automaton's."""
+    return isinstance(thing, Corpus | list | tuple) or hasattr(thing, "itertuples")
+
+
+def join_corpora(a: Corpus, b: Corpus) -> Corpus:
+    """Return the words of both; files stay files if they are read in the same way."""
+    given, other = a._given, b._given
+    alphabet = None
+    if given.alphabet is not None and other.alphabet is not None:
+        alphabet = alphabet_of({*given.alphabet, *other.alphabet})
+    if given[2:3] + given[4:] == other[2:3] + other[4:] and not (given.words or other.words):
+        sources = (*given.sources, *other.sources)
+        return _fill(None, given._replace(sources=sources, alphabet=alphabet))
+    return Corpus([*a, *b], alphabet=alphabet)
 
 
 def count_prefixes(

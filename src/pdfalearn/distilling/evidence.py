@@ -112,10 +112,7 @@ class Evidence:
     @cached_property
     def negative_entropies(self) -> Floats:
         """Σ D·log D of every answer."""
-        logs = self.answers.copy()
-        values = logs.data if isinstance(logs, csr_array) else logs
-        values[:] = xlogx(values)
-        return np.asarray(logs.sum(axis=1))
+        return sum_xlogx(self.answers)
 
     @cached_property
     def lumped(self) -> Evidence:
@@ -302,6 +299,14 @@ class Evidence:
 def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDArray[Any]:
     """Return a table as a plain array."""
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+def sum_xlogx(answers: Table) -> Floats:
+    """Σ D·log D of every answer."""
+    logs = answers.copy()
+    values = logs.data if isinstance(logs, csr_array) else logs
+    values[:] = xlogx(values)
+    return np.asarray(logs.sum(axis=1))
 
 
 def find_runs(values: Integers) -> list[tuple[int, int, int]]:

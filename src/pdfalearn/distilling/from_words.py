@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
-from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
+from pdfalearn.distilling.estimates import CONFIDENCE, estimate_mean
 from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
     Candidate,
@@ -49,12 +49,15 @@ from pdfalearn.typing import Floats
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
-# Where a teacher says what follows, half as many prefixes are enough.
-_TAUGHT_STRUCTURE = 2**17
+# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
+# time grows faster than the prefixes, have fewer.
+_TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
 # Tables of this many prefixes times symbols fit into memory.
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
 _FOR_TEACHER = 200
+# Intervals from fewer held-out words than this are too narrow rather often.
+_FEW_WORDS = 200
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
@@ -169,10 +172,10 @@ class WordsRun:
 
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
-        structure = self._take_table(_STRUCTURE)
+        structure = self._take_table(_MERGED_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
-        for candidate in runs[int(np.argmin(losses))]:
+        for candidate in runs[int(np.argmin(losses))] if runs else ():
             self._consider(candidate)
 
     def _take_structure(self, most: int) -> Recorded:
@@ -322,9 +325,9 @@ class WordsRun:
         ]
         if best.infinite_share:
             texts.append(f"{best.infinite_share:.2%} of held-out symbols are impossible")
-        if held_out < FEW_WORDS:
+        if held_out < _FEW_WORDS:
             texts.append(
-                f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: give "
+                f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: give "
                 "more words to publish them"
             )
         if is_interrupted:

@@ -12,12 +12,12 @@ from math import inf
 
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
+from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.noise import answers_differ, ask_held_out_again
 from pdfalearn.distilling.prefixes import polish
-from pdfalearn.distilling.questions import ask_blind_spots
+from pdfalearn.distilling.questions import ask_blind_spots, rare_loss
 from pdfalearn.distilling.sampling import (
     Sampling,
     explain_few_words,
@@ -74,6 +74,7 @@ class Run:
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._observations.meter.reserve = 1 - _FINISHING
         self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
         # By their sizes automata, the last one found first, and the symbols that they are over.
@@ -93,7 +94,7 @@ class Run:
             with ExitStack() as stack:
                 if store is not None and key is not None:
                     kept = stack.enter_context(AnswerStore(store))
-                    self._observations.record(kept, key, audit)
+                    self._observations.record(kept, key, audit, is_replayed=True)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(explain_few_words(self._sampling))
@@ -207,7 +208,8 @@ class Run:
     def _polish(self, sizes: list[int], evidence: Evidence) -> Iterator[tuple[int, Fit]]:
         """Polish the automata of some sizes once more, each in its place."""
         for size in sizes:
-            before, self._machines[size] = self._machines[size][:_KEPT], []
+            count = 1 if self._is_noisy else _KEPT  # noise chooses among several, and flatters
+            before, self._machines[size] = self._machines[size][:count], []
             for found in before[::-1]:
                 yield size, polish(widen(*found, evidence.codes), evidence)
 
@@ -236,13 +238,14 @@ class Run:
         self._phase = "measuring"
         self._report()
         sampling = self._sampling
-        everything, _ = sampling.make_evidence(2**62, with_held_out=True)
-        codes = everything.codes
-        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
         fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
         if fresh is not None and fresh.positions.word_count < 2:
             fresh = None  # nothing is left to measure with
+        more = None if fresh is None else fresh.rows
+        everything, _ = sampling.make_evidence(2**62, with_held_out=True, more=more)
+        codes = everything.codes
+        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         held_out = HeldOut(
             sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
         )
