@@ -187,8 +187,10 @@ def test_arguments_are_checked(call: Callable[[], PDFA], message: str) -> None:
 @given(BAGS)
 def test_automata_of_all_criteria_have_the_counts_of_their_words(words: list[plain.Word]) -> None:
     tree = PrefixTree.of(Words.of(words), SYMBOLS)
-    merged = list(merge_variously(tree))
+    merged = list(merge_variously(tree, len(tree)))
     assert len(merged) >= 3  # each criterion has one
+    few = [counts for _, counts in merge_variously(tree, 2)]
+    assert list(map(len, few)) == [len(counts) for _, counts in merged if len(counts) <= 2]
     for transitions, counts in merged:
         found = np.zeros_like(counts)
         for word in words:

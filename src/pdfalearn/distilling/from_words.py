@@ -49,8 +49,9 @@ from pdfalearn.typing import Floats
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
-# Where a teacher says what follows, half as many prefixes are enough.
-_TAUGHT_STRUCTURE = 2**17
+# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
+# time grows faster than the prefixes, have fewer.
+_TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
 # Tables of this many prefixes times symbols fit into memory.
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
@@ -171,10 +172,10 @@ class WordsRun:
 
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
-        structure = self._take_table(_STRUCTURE)
+        structure = self._take_table(_MERGED_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
-        for candidate in runs[int(np.argmin(losses))]:
+        for candidate in runs[int(np.argmin(losses))] if runs else ():
             self._consider(candidate)
 
     def _take_structure(self, most: int) -> Recorded:

@@ -27,6 +27,10 @@ _COUNTED = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3)
 _TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
 # Smaller automata are not searched for in a teacher's answers: counts are enough for them.
 TAUGHT_AT_LEAST = 12
+# Merged prefixes are given up where they have more states than one for this many words or for this
+# many positions: they would have learnt chance, slowly. Few states are enough for any words, and
+# beyond many it takes too long.
+_WORDS, _POSITIONS, _FEW_STATES, _MANY_STATES = 40, 200, 120, 1_000
 # The shares for what was never seen, if a larger one than that given suits held-out words better.
 _SHARES = (0.1, 0.3, 0.9)
 # It has to lower the loss of one state to this share of it.
@@ -125,7 +129,9 @@ def propose_merged(
     they see what words of the same end have in common from their beginning.
     """
     evidence = recorded.make_evidence()
-    for transitions, counts in merge_variously(recorded.tree):
+    words, positions = recorded.tree.passes[0], recorded.positions
+    most = int(max(_FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS))))
+    for transitions, counts in merge_variously(recorded.tree, most):
         totals = counts.sum(axis=0) + 0.5
         rows = np.tile(totals / totals.sum(), (len(counts), 1))
         fits = search_from(Machine(transitions, rows, rows), evidence, sizes, settings=settings)

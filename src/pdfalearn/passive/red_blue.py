@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -173,7 +174,11 @@ class Merging:
 
 
 def merge_states(
-    tree: PrefixTree, choose_red: Callable[[Merging, int], int], *, largest: bool = False
+    tree: PrefixTree,
+    choose_red: Callable[[Merging, int], int],
+    *,
+    largest: bool = False,
+    most: float = inf,
 ) -> Merging:
     """Merge or promote blue nodes until none is left.
 
@@ -185,10 +190,12 @@ def merge_states(
         The criterion: returns the red node that a blue one is to be merged into, or -1.
     largest : bool
         Whether to take the blue node that most words pass, not the first in shortlex order.
+    most : float
+        Give up when there are more red nodes than this.
     """
     merging = Merging(tree)
     take = merging.take_largest if largest else merging.take_first
-    while (blue := take()) >= 0:
+    while len(merging.reds) <= most and (blue := take()) >= 0:
         red = choose_red(merging, blue)
         if red < 0:
             merging.promote(blue)

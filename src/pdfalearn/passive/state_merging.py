@@ -156,19 +156,23 @@ def likelihood_ratio(
     return merge_states(tree, criterion, largest=True).make_pdfa(symbols)
 
 
-def merge_variously(tree: PrefixTree) -> Iterator[tuple[Codes, Floats]]:
+def merge_variously(tree: PrefixTree, most: int) -> Iterator[tuple[Codes, Floats]]:
     """Yield automata by each criterion: the transitions, all of them defined, and the counts.
 
-    A transition that no word takes leads to where its symbol leads most often.
+    A transition that no word takes leads to where its symbol leads most often. Automata of more
+    than ``most`` states are given up.
     """
     words = int(tree.passes[0])
-    criteria: list[Callable[[Merging, int], int]] = [
-        *(HoeffdingCriterion(epsilon) for epsilon in _EPSILONS),
-        *(MDICriterion(share / words, words) for share in _MDI_SHARES),
+    criteria: list[tuple[Callable[[Merging, int], int], bool]] = [
+        *((HoeffdingCriterion(epsilon), False) for epsilon in _EPSILONS),
+        *((MDICriterion(share / words, words), False) for share in _MDI_SHARES),
+        (LikelihoodRatioCriterion(*_RATIO), True),
     ]
-    mergings = [*((each, False) for each in criteria), (LikelihoodRatioCriterion(*_RATIO), True)]
-    for criterion, largest in mergings:
-        transitions, counts = merge_states(tree, criterion, largest=largest).make_tables()
+    for criterion, largest in criteria:
+        merging = merge_states(tree, criterion, largest=largest, most=most)
+        if len(merging.reds) > most:
+            continue
+        transitions, counts = merging.make_tables()
         usual = _usual_targets(transitions, counts[:, 1:], 0)
         yield np.where(transitions < 0, usual, transitions).astype(np.int32), counts
 
