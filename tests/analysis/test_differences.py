@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 from math import sqrt
 from unittest.mock import patch
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA
-from pdfalearn.analysis import differences
+from pdfalearn.analysis import differences, word_differences
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.typing import Floats
 from tests.analysis.brute import automata, words_with_mass
@@ -27,7 +28,7 @@ def rows_after(pdfa: PDFA, word: str) -> np.ndarray[tuple[int], np.dtype[np.floa
 @given(a=automata(4), b=automata(4))
 def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
     (first, rest), (second, other) = (words_with_mass(one, 8) for one in (a, b))
-    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 2000):
+    with patch("pdfalearn.analysis.word_differences._MOST_STEPS", 2000):
         result = differences(a, b, 5)
     gaps = sorted(
         (
@@ -51,7 +52,7 @@ def test_words_with_the_largest_gaps_come_first(a: PDFA, b: PDFA) -> None:
 @examples(80)
 @given(a=automata(4), b=automata(4))
 def test_prefixes_have_their_shares(a: PDFA, b: PDFA) -> None:
-    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 0):
+    with patch("pdfalearn.analysis.word_differences._MOST_STEPS", 0):
         result = differences(a, b, 6)
     shares = [one.share for one in result.prefixes]
     assert all(x >= y for x, y in pairwise(shares))
@@ -71,7 +72,7 @@ def test_prefixes_have_their_shares(a: PDFA, b: PDFA) -> None:
 @given(a=automata(4), b=automata(4))
 def test_pairs_of_states_have_the_shares_of_all_their_prefixes(a: PDFA, b: PDFA) -> None:
     """Pass √(P·Q) on from pair to pair, symbol by symbol, as prefixes one by one would."""
-    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 0):
+    with patch("pdfalearn.analysis.word_differences._MOST_STEPS", 0):
         result = differences(a, b, 1000)
     here, visits = {(a.initial, b.initial): 1.0}, dict[tuple[int, int], float]()
     for _ in range(400):
@@ -98,7 +99,7 @@ def test_pairs_of_states_have_the_shares_of_all_their_prefixes(a: PDFA, b: PDFA)
 @examples(80)
 @given(a=automata(4), b=automata(4))
 def test_prefixes_are_the_likeliest_to_their_pairs(a: PDFA, b: PDFA) -> None:
-    with patch("pdfalearn.analysis.word_distances._MOST_STEPS", 0):
+    with patch("pdfalearn.analysis.word_differences._MOST_STEPS", 0):
         result = differences(a, b, 1000)
     best = dict[tuple[int, int], float]()
     here = {(a.initial, b.initial): 1.0}
@@ -154,3 +155,16 @@ def test_one_changed_row_is_found_in_a_large_automaton() -> None:
 def test_equal_automata_have_no_differences() -> None:
     a = random_pdfa(50, 2, seed=1)
     assert (differences(a, a).words, differences(a, a).prefixes) == ((), ())
+
+
+def test_long_words_share_what_they_have_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopping(share: float) -> PDFA:
+        return PDFA(alphabet="a", transitions=[[0]], probabilities=[[share, 1 - share]])
+
+    monkeypatch.setattr(word_differences, "_MOST_STEPS", 6000)  # 130 MB, were each word written out
+    tracemalloc.start()
+    try:
+        differences(stopping(1e-4), stopping(1.1e-4), 3)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
-    from pdfalearn.analysis.word_distances import Differences as Differences
+    from pdfalearn.analysis.word_differences import Differences as Differences
+    from pdfalearn.analysis.word_differences import WordDifference as WordDifference
+    from pdfalearn.analysis.word_differences import differences as differences
     from pdfalearn.analysis.word_distances import Distances as Distances
-    from pdfalearn.analysis.word_distances import WordDifference as WordDifference
-    from pdfalearn.analysis.word_distances import differences as differences
     from pdfalearn.analysis.word_distances import distances as distances
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part

@@ -26,7 +26,7 @@ from pdfalearn.corpora.sources import BadInput, Source, list_sources
 from pdfalearn.corpora.symbol_codes import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.frozen import Frozen
-from pdfalearn.text import are_characters, described, shorten
+from pdfalearn.text import are_characters, described, is_iterable, shorten
 from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 CorpusLike = Union[
@@ -362,7 +362,7 @@ def _split_source(
         return tuple(list_sources(source)), None
     if isinstance(source, Frame):
         return (), _list_words(read_frame(source, columns), "case")
-    if not isinstance(source, Iterable) or isinstance(source, bytes | dict):
+    if not is_iterable(source) or isinstance(source, bytes | dict):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")
     items: tuple[Any, ...] = tuple(source)
     if items and all(isinstance(one, os.PathLike) for one in items):

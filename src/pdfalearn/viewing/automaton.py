@@ -26,7 +26,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, count_text, short_word_text, shorten, symbol_text
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.viewing.choosing import choose_part, connected_order, cut_visits
+from pdfalearn.viewing.choosing import connected_order, count_drawn, cut_visits
 
 # More would make a page of over two megabytes.
 MOST_STATES, MOST_TRANSITIONS = 10_000, 65_000
@@ -76,7 +76,9 @@ def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSIT
     order = np.argsort(-ranks, kind="stable")  # the initial state first
     # The states that a picture chooses first come in the order in which it does.
     first = connected_order(pdfa, visits, _MOST_DRAWN)
-    order = np.concatenate((first, order[~np.isin(order, first)]))
+    is_left = np.ones(len(pdfa), dtype=bool)
+    is_left[first] = False
+    order = np.concatenate((first, order[is_left[order]]))
     order = order[: max(1, min(MOST_STATES, _MOST_CELLS // len(pdfa.alphabet)))]
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
     room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
@@ -121,7 +123,7 @@ def automaton_data(
         "visits": _base64(visits.states[core.states], "f8"),
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
-        "drawn": len(choose_part(pdfa).edges.states),
+        "drawn": count_drawn(pdfa, visits.states),
         "unvisited": int((visits.states == 0).sum()),
         "unreached": len(pdfa) - len(reachable_in(possible, pdfa.initial).states),
         **_rows(pdfa, core, used),

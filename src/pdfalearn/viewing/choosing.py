@@ -286,6 +286,12 @@ def choose_part(
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
 
 
+def count_drawn(pdfa: PDFA, visits: Floats) -> int:
+    """Return how many states a picture has by default, given the visits of all."""
+    shares = visits / visits.sum()
+    return len(_choose_states(pdfa, shares, None, frozenset(), everything=False))
+
+
 def _choose_states(
     pdfa: PDFA, shares: Floats, most: int | None, always: frozenset[int], *, everything: bool
 ) -> Integers:

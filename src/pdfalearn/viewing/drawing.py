@@ -26,7 +26,7 @@ from pdfalearn.io import (
     short_symbol_label,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.text import described, short_word_text
+from pdfalearn.text import described, is_iterable, short_word_text
 from pdfalearn.viewing.choosing import NEGLIGIBLE, Chosen, choose_part, probability_text
 from pdfalearn.viewing.page import element
 
@@ -291,7 +291,7 @@ def draw(
     if path is not None:  # raise now what saving would raise later
         check_picture(path)
     way = _way(pdfa, word)
-    if not isinstance(marked, Iterable):
+    if not is_iterable(marked):
         raise InputError(f"marked {described(marked)} is not a list of states")
     marks = frozenset(pdfa.checked_state(state, "marked state") for state in marked)
     if not isinstance(direction, str) or direction not in DIRECTIONS:

@@ -49,7 +49,7 @@ MOST_ROWS = 300
 # What the kinds of certificates mean, for people who see one for the first time.
 MEANINGS = {
     "exact": "This is proved.",
-    "pac": "It is probably approximately correct: for the words that were drawn, and no others.",
+    "pac": "It is probably approximately correct: on words drawn as those of the test were.",
     "tested": "No difference was found, and no more is known.",
     "stopped": "A bound was reached before learning was done.",
     "interrupted": "Somebody stopped it before learning was done.",
