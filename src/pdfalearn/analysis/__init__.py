@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
-    from pdfalearn.analysis.scoring import Monitor as Monitor
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
