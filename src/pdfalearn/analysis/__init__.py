@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pdfalearn.reachability import reachable_part as reachable_part
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.analysis.scoring import OTHER as OTHER
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

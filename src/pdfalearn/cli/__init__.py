@@ -20,6 +20,7 @@ _MODULES = {
     "compare": ("compare", "divergence", "evaluate"),
     "ask": ("ask",),
     "sample": ("sample", "score"),
+    "monitor": ("calibrate", "monitor"),
     "draw": ("draw", "view"),
     "store": ("store",),
     "experiments": ("experiments",),

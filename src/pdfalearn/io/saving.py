@@ -298,10 +298,9 @@ def _writers_for(
 
 def save_watching(pdfa: PDFA, members: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a PDFA in JSON with an object that `load` ignores."""
-    more = {pdfa_files.WATCHING: members}
-    writers = {
-        ".json": partial(pdfa_files.write_json, **more),
-        ".json.gz": partial(pdfa_files.write_gzipped_json, **more),
+    writers: dict[str, Callable[[PDFA, BinaryIO], None]] = {
+        ".json": partial(pdfa_files.write_json, watching=members),
+        ".json.gz": partial(pdfa_files.write_gzipped_json, watching=members),
     }
     write_named(pdfa, path, writers)
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.watching.alarms import Alarm as Alarm
     from pdfalearn.watching.calibrating import Thresholds as Thresholds
     from pdfalearn.watching.calibrating import calibrate as calibrate
-    from pdfalearn.watching.log_lines import LoggedSessions as LoggedSessions
     from pdfalearn.watching.log_lines import LogReader as LogReader
-    from pdfalearn.watching.log_lines import learn_log as learn_log
-    from pdfalearn.watching.log_lines import read_log as read_log
-    from pdfalearn.watching.monitor import Alarm as Alarm
+    from pdfalearn.watching.logged_sessions import LoggedSessions as LoggedSessions
+    from pdfalearn.watching.logged_sessions import learn_log as learn_log
+    from pdfalearn.watching.logged_sessions import read_log as read_log
     from pdfalearn.watching.monitor import Monitor as Monitor
     from pdfalearn.watching.reaching import event_probabilities as event_probabilities
     from pdfalearn.watching.session_scores import SessionScores as SessionScores
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.watching.following import Follower as Follower
     from pdfalearn.watching.log_lines import MASKS as MASKS
+    from pdfalearn.watching.running import AlarmFile as AlarmFile
+    from pdfalearn.watching.running import JsonEvents as JsonEvents
+    from pdfalearn.watching.running import Watcher as Watcher
+    from pdfalearn.watching.session_scores import OTHER as OTHER
     from pdfalearn.watching.session_scores import SCORES as SCORES
     from pdfalearn.watching.watched_files import check_can_watch as check_can_watch
 else:

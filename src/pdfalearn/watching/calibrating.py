@@ -63,10 +63,13 @@ class Thresholds:
                 f"{_VERSION}: calibrate again"
             )
         try:
-            whole = {name: int(given.pop(name)) for name in ("words", "above", "events")}
-            return cls(**{name: float(value) for name, value in given.items()}, **whole)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileFormatError(f"its thresholds are damaged: {error}; calibrate again") from error
+            for name, value in given.items():
+                given[name] = (int if name in ("words", "above", "events") else float)(value)
+            return cls(**given)
+        except (TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"its thresholds are damaged: {error}; calibrate again"
+            ) from error
 
 
 def calibrate(

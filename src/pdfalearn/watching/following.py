@@ -8,6 +8,7 @@ import select
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -162,11 +163,10 @@ class Follower:
     def _files(self) -> list[Path]:
         """Return the file, and before it those that it was rotated to, the oldest first."""
         path = Path(self.path)
-        found = []
-        for one in path.parent.glob(f"{_escape(path.name)}*"):
-            if _ROTATED.fullmatch(one.name.removeprefix(path.name)) and one.is_file():
-                found.append((one.stat().st_mtime_ns, one))
-        return [one for _, one in sorted(found)] + ([path] if path.exists() else [])
+        begun = path.parent.glob(f"{escape(path.name)}*")
+        rotated = (one for one in begun if _ROTATED.fullmatch(one.name.removeprefix(path.name)))
+        found = sorted((one.stat().st_mtime_ns, one) for one in rotated if one.is_file())
+        return [one for _, one in found] + ([path] if path.exists() else [])
 
     def _next_file(self) -> Path | None:
         """Return the file that came after the open one; None if that is still the newest."""
@@ -190,7 +190,3 @@ def _is_text(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _escape(name: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", name)

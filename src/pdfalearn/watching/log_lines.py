@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -14,12 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdfalearn.checks import check_number
-from pdfalearn.corpora import BadInput, list_sources
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.extras import import_extra
 from pdfalearn.text import shorten
-from pdfalearn.typing import Floats, Integers
-from pdfalearn.watching.open_sessions import Clock
+from pdfalearn.typing import Floats
 
 WILDCARD = "<*>"
 OTHER_EVENT = "other"
@@ -39,12 +35,17 @@ ONE_SESSION = "log"
 _VERSION = 1
 # So many masked lines are kept with their templates: most lines come again.
 _MOST_KEPT = 2**17
+# Times as most logs have them, and seconds.
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?"
 _EPOCH = r"\b\d{9,10}(?:\.\d+)?\b"
 _DIRECTIVES = {
     **dict.fromkeys("ymdHMS", r"\d\d"),
-    **{"Y": r"\d{4}", "f": r"\d{1,6}", "b": "[A-Za-z]{3}", "j": r"\d{3}"},
-    **{"z": r"(?:Z|[+-]\d\d:?\d\d)", "%": "%"},
+    "Y": r"\d{4}",
+    "f": r"\d{1,6}",
+    "b": "[A-Za-z]{3}",
+    "j": r"\d{3}",
+    "z": r"(?:Z|[+-]\d\d:?\d\d)",
+    "%": "%",
 }
 
 
@@ -54,19 +55,6 @@ class ParsedLines(NamedTuple):
     sessions: list[str | None]
     events: list[str]
     times: Floats | None
-
-
-@dataclass(frozen=True)
-class LoggedSessions:
-    """The sessions of a log, in the order in which they begin."""
-
-    names: list[str]
-    words: list[tuple[str, ...]]
-    lines: int
-    outside: int
-    """How many lines have no session."""
-    left_out: int
-    """How many could not be read."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +100,14 @@ class LogReader:
                 "what is a session of the log? Give session= (--session), a regular expression of "
                 "its identifier, or gap= (--gap), the seconds of silence that end it"
             )
-        assert self._patterns is not None and self._times is not None  # noqa: S101
+        # What is wrong with an expression is said at once.
+        _ = self._patterns, self._times
 
     def parse(self, lines: Sequence[str]) -> ParsedLines:
         """Return the session, the event and, if they are needed, the time of each line."""
-        sessions, masked, times = self._prepare(lines)
+        sessions, masked, times = self.prepare(lines)
         known = self._known
-        events = [known.get(line) or self._find(line) for line in masked]
+        events = [known.get(line) or self.find(line) for line in masked]
         return ParsedLines(sessions, events, times)
 
     def members(self) -> dict[str, Any]:
@@ -136,11 +125,11 @@ class LogReader:
                 f"{_VERSION}: distill the log again, or use the program that wrote them"
             )
         try:
-            lists = {name: tuple(map(str, members[name])) for name in ("templates", "masks")}
-            rest = {name: members[name] for name in ("session", "gap", "time_format")}
+            templates, masks = (tuple(map(str, members[name])) for name in ("templates", "masks"))
+            rest = [members[name] for name in ("session", "gap", "time_format")]
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"its templates are damaged: {error}; distill again") from error
-        return cls(**lists, **rest)
+        return cls(templates, masks, *rest)
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str] | None, list[re.Pattern[str]]]:
@@ -151,7 +140,7 @@ class LogReader:
     def _times(self) -> tuple[re.Pattern[str], Any]:
         form = self.time_format
         if form is None:
-            return re.compile(_ISO), _read_iso
+            return re.compile(_ISO), read_iso
         if form == "epoch":
             return re.compile(_EPOCH), float
         parts = re.split("%(.)", form)
@@ -175,7 +164,7 @@ class LogReader:
             node[None] = template
         return tree
 
-    def _prepare(self, lines: Sequence[str]) -> tuple[list[str | None], list[str], Floats | None]:
+    def prepare(self, lines: Sequence[str]) -> tuple[list[str | None], list[str], Floats | None]:
         """Return the sessions of lines, the lines with masks, and their times."""
         pattern, masks = self._patterns
         times = None if self.gap is None else self._find_times(lines)
@@ -205,7 +194,7 @@ class LogReader:
         found = map(pattern.search, lines)
         return np.array([read(match[0]) if match else nan for match in found], dtype=np.float64)
 
-    def _find(self, masked: str) -> str:
+    def find(self, masked: str) -> str:
         """Return the template of a masked line, and keep it for the next one."""
         words = masked.split()
         node = self._tree.get(len(words))
@@ -214,132 +203,6 @@ class LogReader:
             self._known.clear()
         self._known[masked] = found
         return found
-
-
-def learn_log(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]],
-    *,
-    session: str | None = None,
-    gap: float | None = None,
-    masks: Iterable[str] = MASKS,
-    time_format: str | None = None,
-    similarity: float = 0.4,
-    skip_bad: bool = False,
-) -> tuple[LogReader, LoggedSessions]:
-    """Find the templates of a log's lines by Drain, and read its sessions by them.
-
-    Parameters
-    ----------
-    source : path, or iterable of paths
-        Files of raw lines, plain or compressed; a pattern of names; or "-".
-    session, gap, masks, time_format
-        As in `LogReader`.
-    similarity : float
-        The share of words that lines of a template have in common.
-    skip_bad : bool
-        Whether to leave out lines that are not UTF-8.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the package drain3: ``pip install 'pdfalearn[logs]'``.
-    """
-    drain = import_extra("drain3.drain", "templates of lines").Drain(
-        sim_th=check_number(similarity, "similarity", 0, 1), param_str=WILDCARD, max_children=100
-    )
-    first = LogReader((), tuple(masks), session, gap, time_format)
-    numbers: dict[str, int] = {}
-
-    def number_lines(lines: Sequence[str]) -> tuple[list[str | None], list[int], Floats | None]:
-        sessions, masked, times = first._prepare(lines)
-        for line, name in zip(masked, sessions, strict=True):
-            if name is not None and line not in numbers:
-                numbers[line] = len(numbers)
-                drain.add_log_message(line)
-        return sessions, [numbers.get(line, -1) for line in masked], times
-
-    rows = _collect(_read_blocks(source, skip_bad), number_lines)
-    found = {" ".join(one.log_template_tokens) for one in drain.clusters} - {OTHER_EVENT}
-    reader = LogReader(tuple(sorted(found)), first.masks, session, gap, time_format)
-    return reader, rows.cut([reader._find(line) for line in numbers], gap)
-
-
-def read_log(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]],
-    reader: LogReader,
-    *,
-    skip_bad: bool = False,
-) -> LoggedSessions:
-    """Read the sessions of a log by templates that are known."""
-    events = [*reader.templates, OTHER_EVENT]
-    codes = {event: code for code, event in enumerate(events)}
-
-    def code_lines(lines: Sequence[str]) -> tuple[list[str | None], list[int], Floats | None]:
-        sessions, found, times = reader.parse(lines)
-        return sessions, [codes[event] for event in found], times
-
-    return _collect(_read_blocks(source, skip_bad), code_lines).cut(events, reader.gap)
-
-
-class _Rows(NamedTuple):
-    """The lines of a log, as arrays; those without a session have the session -1."""
-
-    names: list[str]
-    sessions: Integers
-    codes: Integers
-    times: Floats
-    left_out: int
-
-    def cut(self, events: Sequence[str], gap: float | None) -> LoggedSessions:
-        """Put the events of each session together, and cut them where they were silent."""
-        clocks, _ = Clock().move(self.times, inf) if len(self.times) else (self.times, 0)
-        order = np.argsort(self.sessions, kind="stable")
-        order = order[np.searchsorted(self.sessions[order], 0) :]
-        sessions, codes = self.sessions[order], self.codes[order]
-        is_begin = np.diff(sessions, prepend=-1) != 0
-        if gap is not None:
-            is_begin |= np.diff(clocks[order], prepend=0.0) > gap
-        begins = np.flatnonzero(is_begin)
-        ends = np.append(begins[1:], len(order))
-        words, names = [], []
-        for place in np.argsort(order[begins]).tolist():  # in the order of their first lines
-            part = codes[begins[place] : ends[place]].tolist()
-            words.append(tuple([events[code] for code in part]))
-            names.append(self.names[int(sessions[begins[place]])])
-        lines = len(self.sessions)
-        return LoggedSessions(names, words, lines, lines - len(order), self.left_out)
-
-
-def _collect(blocks: Iterator[tuple[list[str], BadInput]], read: Any) -> _Rows:
-    numbers: dict[str | None, int] = {}
-    parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-    bad_inputs: dict[int, BadInput] = {}
-    for lines, bad in blocks:
-        bad_inputs[id(bad)] = bad
-        sessions, codes, times = read(lines)
-        coded = [-1 if one is None else numbers.setdefault(one, len(numbers)) for one in sessions]
-        clock = np.zeros(len(lines)) if times is None else times
-        parts.append((np.array(coded, np.int64), np.array(codes, np.int64), clock))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    left_out = sum(bad.count for bad in bad_inputs.values())
-    if not (columns[0] >= 0).any():
-        lines_read = f"{len(columns[0]):,} lines"
-        raise InputError(
-            f"no line of the log has a session ({lines_read} were read); mend session= (--session)"
-        )
-    names = [str(name) for name in numbers]
-    return _Rows(names, columns[0], columns[1], columns[2], left_out)
-
-
-def _read_blocks(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]], skip_bad: bool
-) -> Iterator[tuple[list[str], BadInput]]:
-    given = [source] if isinstance(source, str | os.PathLike) else source
-    for one in given:
-        for file in list_sources(one):
-            bad = BadInput(file, skip_bad)
-            for _, text in file.blocks(bad):
-                yield text.removesuffix("\n").split("\n"), bad
 
 
 def _walk(node: dict[Any, Any], words: list[str], place: int) -> str | None:
@@ -366,7 +229,8 @@ def _compile(text: str, what: str) -> re.Pattern[str]:
 
 
 @lru_cache(4096)
-def _read_iso(text: str) -> float:
+def read_iso(text: str) -> float:
+    """Return the seconds of a time as in ISO 8601; NaN if it is not one."""
     return _read_moment(lambda: datetime.fromisoformat(text))
 
 

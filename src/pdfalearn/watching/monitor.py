@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import repeat
 from math import inf
 from typing import Any
@@ -18,7 +18,8 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
+from pdfalearn.watching.alarms import Alarm, check_thresholds, find_crossings
+from pdfalearn.watching.calibrating import Thresholds
 from pdfalearn.watching.open_sessions import Clock, OpenSessions
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
@@ -29,40 +30,12 @@ from pdfalearn.watching.session_scores import (
     Scale,
     Steps,
     describe_record,
-    deviations,
 )
 from pdfalearn.words import Words, visited_states
 
 # Sessions are evicted whenever so many events more have come, however they are handed over: so the
 # same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """A session has become odd."""
-
-    session: Hashable
-    score: str
-    value: float
-    threshold: float
-    event: Symbol
-    """The event with which it became so; None if the automaton does not have it."""
-    after: int
-    """How many events of the session came before."""
-    surprisal: float
-    expected_instead: tuple[tuple[Symbol, float], ...]
-    """The likeliest symbols there, with their probabilities."""
-    reaching: Mapping[str, float]
-    """How likely the session will now come to an event, or be in a language."""
-    time: float
-    begun: int
-    """The number of the session's first event among all events: with the score, it tells one alarm
-    from all others, also where the name of a session comes again."""
-
-    def members(self) -> dict[str, Any]:
-        """Return what stands in JSON."""
-        return asdict(self)
 
 
 @dataclass
@@ -104,7 +77,7 @@ class Monitor:
         the deviation of a whole session in either direction, known at its end.
     window, other : optional
         How many events the window has, and the probability of an event that is unknown or
-        impossible; by default those of the thresholds, or 10 and 1e-6.
+        impossible; by default those of the thresholds, or 10 and 1e-9.
     events : iterable of symbols
         For each of them, alarms and `session` say how likely the session will come to it.
     languages : mapping of str to language, optional
@@ -135,7 +108,7 @@ class Monitor:
     []
     >>> [alarm] = monitor.observe_many(["y", "x", "x"], ["a", "b", "$"])
     >>> alarm.session, alarm.event, alarm.after, round(alarm.value, 2), alarm.expected_instead
-    ('x', None, 1, 13.82, (('$', 0.5), ('a', 0.5)))
+    ('x', None, 1, 20.72, (('$', 0.5), ('a', 0.5)))
     >>> len(monitor), monitor.session("y")["events"]
     (1, 1)
     """
@@ -155,8 +128,9 @@ class Monitor:
         most_open: int = 1_000_000,
         on_evict: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
-        is_set = isinstance(thresholds, Thresholds)
-        usual = (thresholds.events, thresholds.other) if is_set else (WINDOW, OTHER)
+        usual, is_set = (WINDOW, OTHER), isinstance(thresholds, Thresholds)
+        if isinstance(thresholds, Thresholds):
+            usual = thresholds.events, thresholds.other
         self._scale = Scale(
             pdfa, usual[1] if other is None else other, usual[0] if window is None else window
         )
@@ -165,7 +139,7 @@ class Monitor:
                 f"the thresholds hold for window={usual[0]} and other={usual[1]:g}; leave these "
                 "out, or calibrate anew"
             )
-        self._thresholds = _check_thresholds(thresholds, scores)
+        self._thresholds = check_thresholds(thresholds, scores)
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
         for name, language in (languages or {}).items():
             self._ahead[str(name)] = language_ahead(pdfa, language)
@@ -173,10 +147,15 @@ class Monitor:
         self._idle_ends = bool(idle_ends)
         self._most_open = check_integer(most_open, "most_open", 1)
         self._on_evict = on_evict
-        columns = {symbol: column for column, symbol in enumerate(pdfa.alphabet, 1)}
+        columns: dict[Symbol, int] = {one: column for column, one in enumerate(pdfa.alphabet, 1)}
         # A file's "3" is also an automaton's 3.
-        texts = {str(symbol): column for symbol, column in columns.items()}
-        self._columns = {str(pdfa.terminal): 0, **texts, **columns, pdfa.terminal: 0}
+        texts: dict[Symbol, int] = {str(symbol): column for symbol, column in columns.items()}
+        self._columns: dict[Symbol, int] = {
+            str(pdfa.terminal): 0,
+            **texts,
+            **columns,
+            pdfa.terminal: 0,
+        }
         self._open = OpenSessions(lambda count: self._scale.new_records(count, len(self._ahead)))
         self._clock = Clock()
         self.counts = dict.fromkeys(("events", "ended", "evicted", "alarms", "late", "jumps"), 0)
@@ -185,6 +164,11 @@ class Monitor:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def now(self) -> float:
+        """The time of the clock."""
+        return self._clock.now
 
     def observe(self, session: Hashable, event: Symbol, time: float | None = None) -> list[Alarm]:
         """Take the next event of a session, or its terminal; return the alarms, mostly none."""
@@ -360,25 +344,12 @@ class Monitor:
         is_end: Flags,
     ) -> list[Alarm]:
         """Return the first alarm of each score and session, in the order of the events."""
+        raised = find_crossings(
+            self._thresholds, records, steps, words, found.numbers, is_end=is_end
+        )
         sessions = np.repeat(np.arange(len(words)), words.lengths)
-        raised = list[tuple[int, int, int, float]]()
-        for score, threshold in self._thresholds.items():
-            bit = SCORES.index(score)
-            if score == "sum":
-                sums = np.abs(deviations(records))
-                where = words.offsets[1:][is_end & (sums > threshold + TOLERANCE)] - 1
-                values = sums[sessions[where]]
-            else:
-                costs = steps.costs if score == "largest" else steps.windows
-                where = np.flatnonzero(costs > threshold + TOLERANCE)
-                values = costs[where]
-            those, first = np.unique(sessions[where], return_index=True)
-            is_new = records["alarmed"][those] & (1 << bit) == 0
-            records["alarmed"][those] |= 1 << bit
-            for place, value in zip(where[first[is_new]], values[first[is_new]], strict=True):
-                raised.append((int(found.numbers[place]), int(place), bit, float(value)))
         alarms = []
-        for _, place, bit, value in sorted(raised):
+        for _, place, bit, value in raised:
             state, column = int(steps.states[place]), int(found.columns[place])
             after = self._scale.move(state, column)
             ways = zip(self._ahead.items(), reached, strict=True)
@@ -440,18 +411,3 @@ class Monitor:
         }
         more = {"state": state, "latest": float(record["latest"]), "begun": int(record["begun"])}
         return {"session": name, **known, **more, "reaching": reaching}
-
-
-def _check_thresholds(
-    given: Thresholds | Mapping[str, float] | None, scores: Iterable[str]
-) -> dict[str, float]:
-    """Return the threshold of each score that raises alarms, in the order of the scores."""
-    if isinstance(given, Thresholds):
-        chosen = {score: getattr(given, score, None) for score in scores}
-    else:
-        chosen = dict(given or {})
-    for score, threshold in chosen.items():
-        if score not in SCORES:
-            raise InputError(f"score {score!r} is not one of {', '.join(SCORES)}")
-        check_number(threshold, f"the threshold of {score}", 0, inf)
-    return {score: float(chosen[score]) for score in SCORES if score in chosen}

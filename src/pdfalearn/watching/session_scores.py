@@ -25,8 +25,9 @@ SCORES = ("largest", "window", "sum")
 expected; and by how many standard deviations all of them are, in either direction."""
 WINDOW = 10
 """How many events a window has if nobody says otherwise."""
-OTHER = 1e-6
-"""The probability of an unknown or impossible event if nobody gives another."""
+OTHER = 1e-9
+"""The probability of an unknown or impossible event if nobody gives another: less than that of an
+event that is only unlikely, so that it is odder than all of these."""
 _MOST_WINDOW = 1000
 # So many symbols are named as what was expected instead.
 _EXPECTED = 3
@@ -217,7 +218,7 @@ class SessionScores:
     >>> from pdfalearn.datasets import figure_1
     >>> found = score_sessions(figure_1(), ["a", "aaaaaaaa", "ab"])
     >>> found.values("largest").round(2).tolist()
-    [0.69, 0.69, 13.82]
+    [0.69, 0.69, 20.72]
     >>> found.values("sum").round(2).tolist(), found.rank("largest")[:1].tolist()
     ([0.0, 0.0, inf], [2])
     >>> found.describe(2)["after"], found.describe(2)["event"]

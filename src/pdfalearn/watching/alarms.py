@@ -1,0 +1,93 @@
+"""Alarms: which scores are above which thresholds, and at which event they first are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from pdfalearn.alphabet import Symbol
+from pdfalearn.checks import check_number
+from pdfalearn.errors import InputError
+from pdfalearn.typing import Flags, Integers
+from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
+from pdfalearn.watching.session_scores import SCORES, Records, Steps, deviations
+from pdfalearn.words import Words
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A session has become odd."""
+
+    session: Hashable
+    score: str
+    value: float
+    threshold: float
+    event: Symbol
+    """The event with which it became so; None if the automaton does not have it."""
+    after: int
+    """How many events of the session came before."""
+    surprisal: float
+    expected_instead: tuple[tuple[Symbol, float], ...]
+    """The likeliest symbols there, with their probabilities."""
+    reaching: Mapping[str, float]
+    """How likely the session will now come to an event, or be in a language."""
+    time: float
+    begun: int
+    """The number of the session's first event among all events: with the score, it tells one alarm
+    from all others, also where the name of a session comes again."""
+
+    def members(self) -> dict[str, Any]:
+        """Return what stands in JSON."""
+        return asdict(self)
+
+
+def check_thresholds(
+    given: Thresholds | Mapping[str, float] | None, scores: Iterable[str]
+) -> dict[str, float]:
+    """Return the threshold of each score that raises alarms, in the order of the scores."""
+    chosen: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
+    if isinstance(given, Thresholds):
+        chosen = {score: getattr(given, score, None) for score in scores}
+    for score, threshold in chosen.items():
+        if score not in SCORES:
+            raise InputError(f"score {score!r} is not one of {', '.join(SCORES)}")
+        check_number(threshold, f"the threshold of {score}", 0, inf)
+    return {score: float(chosen[score]) for score in SCORES if score in chosen}
+
+
+def find_crossings(
+    thresholds: Mapping[str, float],
+    records: Records,
+    steps: Steps,
+    words: Words,
+    numbers: Integers,
+    *,
+    is_end: Flags,
+) -> list[tuple[int, int, int, float]]:
+    """Return where sessions first come above thresholds, and note in their records that they have.
+
+    Each crossing has the number of its event, its place, that of the score in `SCORES`, and the
+    value; they are sorted. The sum is looked at only where a session has ended.
+    """
+    sessions = np.repeat(np.arange(len(words)), words.lengths)
+    raised = list[tuple[int, int, int, float]]()
+    for score, threshold in thresholds.items():
+        bit = SCORES.index(score)
+        if score == "sum":
+            sums = np.abs(deviations(records))
+            where = words.offsets[1:][is_end & (sums > threshold + TOLERANCE)] - 1
+            values = sums[sessions[where]]
+        else:
+            costs = steps.costs if score == "largest" else steps.windows
+            where = np.flatnonzero(costs > threshold + TOLERANCE)
+            values = costs[where]
+        those, first = np.unique(sessions[where], return_index=True)
+        is_new = records["alarmed"][those] & (1 << bit) == 0
+        records["alarmed"][those] |= 1 << bit
+        for place, value in zip(where[first[is_new]], values[first[is_new]], strict=True):
+            raised.append((int(numbers[place]), int(place), bit, float(value)))
+    return sorted(raised)
