@@ -111,13 +111,12 @@ class Follower:
     def _take(self, data: bytes) -> list[str]:
         """Return the lines that are whole now."""
         whole, line_end, rest = (self._rest + data).rpartition(b"\n")
-        if not line_end and len(rest) <= _LONGEST_LINE:
-            self._rest = rest
-            return []
-        if not line_end:
-            whole, rest = rest, b""
-        self._offset += len(whole) + len(line_end)
+        if len(rest) > _LONGEST_LINE:
+            whole, line_end, rest = whole + line_end + rest, b"", b""
         self._rest = rest
+        if not whole and not line_end:
+            return []
+        self._offset += len(whole) + len(line_end)
         if len(self._head) < _HEAD:
             self._head = (self._head + whole + line_end)[:_HEAD]
         return self._decode(whole)

@@ -117,20 +117,21 @@ class _Rows(NamedTuple):
 
     def cut(self, events: Sequence[str], gap: float | None) -> LoggedSessions:
         """Put the events of each session together, and cut them where they were silent."""
-        clocks, _ = Clock().move(self.times, inf) if len(self.times) else (self.times, 0)
+        clock = Clock()
+        times, _ = clock.move(self.times, inf)
         order = np.argsort(self.sessions, kind="stable")
         order = order[np.searchsorted(self.sessions[order], 0) :]
         sessions, codes = self.sessions[order], self.codes[order]
         is_begin = np.diff(sessions, prepend=-1) != 0
         if gap is not None:
-            is_begin |= np.diff(clocks[order], prepend=0.0) > gap
+            is_begin |= np.diff(times[order], prepend=0.0) > gap
         begins = np.flatnonzero(is_begin)
         ends = np.append(begins[1:], len(order))
         names, words, at_edges = list[str](), list[tuple[str, ...]](), set[int]()
         for place in np.argsort(order[begins]).tolist():  # in the order of their first lines
             if gap is not None:
-                times = clocks[order[[begins[place], ends[place] - 1]]]
-                if times[0] - clocks[0] <= gap or clocks[-1] - times[1] <= gap:
+                first, last = times[order[[begins[place], ends[place] - 1]]]
+                if first - times[0] <= gap or clock.now - last <= gap:
                     at_edges.add(len(words))
             part = codes[begins[place] : ends[place]].tolist()
             words.append(tuple([events[code] for code in part]))

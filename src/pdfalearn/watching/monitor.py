@@ -96,9 +96,9 @@ class Monitor:
     Notes
     -----
     A session begins with its first event, and ends with the terminal; the next event of its name
-    begins a new one. Each score raises one alarm a session. The clock is the median of the times of
-    the last three events, so that one wrong time does not move it; events count in the order in
-    which they come.
+    begins a new one. Each score raises one alarm a session. The clock that tells which
+    are idle is the median of the times of the last three events, so that one wrong time does not
+    move it; events count in the order in which they come, whatever their times.
 
     Examples
     --------
@@ -284,9 +284,11 @@ class Monitor:
         before = np.append(0.0, after[:-1])
         begun = records["events"][places[is_first]] > 0
         before[is_first] = np.where(begun, records["clock"][places[is_first]], after[is_first])
-        if times is not None:
-            self.counts["late"] += int(np.count_nonzero(times[order] < before))
         is_new = np.append(False, columns[:-1] == 0) & ~is_first
+        if times is not None:
+            is_late = (times[order] < before) & ~is_new
+            is_late[is_first] &= begun
+            self.counts["late"] += int(np.count_nonzero(is_late))
         is_gap = (after - before > self._idle) & ~is_new
         alarms = self._leave(places[is_gap & is_first], "idle")
         within = np.flatnonzero(is_gap & ~is_first)

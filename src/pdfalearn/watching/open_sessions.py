@@ -32,7 +32,8 @@ _MEMBERS = ("header.json", "names.json", "records.npy")
 class Clock:
     """The time of a log: the median of the times of its last three events.
 
-    So one wrong time does not move it, and no event is needed to be in order.
+    So one wrong time does not move it. It only tells which sessions are idle: whether one was
+    silent before its next event is told by the times of its own events.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class Clock:
         return 0.0 if self.last is None else self.last[2]
 
     def move(self, times: Floats, most: float) -> tuple[Floats, int]:
-        """Return the time after each event, and how often it jumped by more than ``most``.
+        """Go on; return the time of each event, and how often the clock jumped by more than most.
 
         An event without a time (NaN) has that of the one before.
         """
@@ -57,7 +58,7 @@ class Clock:
         clocks = np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), filled))
         jumps = np.abs(np.diff(clocks, prepend=last[2])) > most
         self.last = [*series[-2:].tolist(), float(clocks[-1])]
-        return clocks, int(np.count_nonzero(jumps))
+        return filled, int(np.count_nonzero(jumps))
 
 
 class OpenSessions:
