@@ -25,6 +25,7 @@ ROOMS = (
     *("analysis", "datasets", "equivalence", "errors", "experiments", "io", "languages"),
     *("learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
     "viewing",
+    "watching",
 )
 """Rooms that are public besides the package itself, as far as there are."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

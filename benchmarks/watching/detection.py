@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from benchmarks.corpora.kept_results import DATA
 from benchmarks.corpora.ngrams import ngram_shares
 from benchmarks.support import print_header, print_row
-from pdfalearn import Corpus, distill
+from pdfalearn import PDFA, Corpus, distill
 from pdfalearn.errors import InputError
 from pdfalearn.passive import alergia, smooth_rows
 from pdfalearn.typing import Floats
@@ -64,12 +65,13 @@ def split_log(name: str, seed: int) -> Split:
     odd = read_sessions(_LOGS / f"{name}_test_abnormal.gz")
     usual = _LOGS / f"{name}_test_normal.gz"
     if usual.exists():
-        return Split(learnt, *parts(read_sessions(usual), 2), odd)
+        held_out, tested = parts(read_sessions(usual), 2)
+        return Split(learnt, held_out, tested, odd)
     one, two, *rest = parts(learnt, 5)
     return Split([session for part in rest for session in part], one, two, odd)
 
 
-def score_by_automaton(make: Callable[[Corpus], object], split: Split) -> list[Scores]:
+def score_by_automaton(make: Callable[[Corpus], PDFA], split: Split) -> list[Scores]:
     """Score the sessions to calibrate, the usual and the odd ones by an automaton."""
     pdfa = make(Corpus(split.learnt))
     found = [score_sessions(pdfa, Corpus(part)) for part in split[1:]]
@@ -115,14 +117,9 @@ def threshold_of(values: Floats, rate: float) -> float | None:
 def measure(name: str) -> None:
     """Print the table of a log."""
     methods: dict[str, Callable[[Split], list[Scores]]] = {
-        "distill": lambda split: score_by_automaton(
-            lambda words: distill(words, seed=1).best, split
-        ),
-        "ALERGIA, 0.05": lambda split: score_by_automaton(_learn_by_alergia, split),
-        **{
-            f"{order}-grams": lambda split, order=order: score_by_ngrams(order, split)
-            for order in range(2, 7)
-        },
+        "distill": partial(score_by_automaton, lambda words: distill(words, seed=1).best),
+        "ALERGIA, 0.05": partial(score_by_automaton, _learn_by_alergia),
+        **{f"{order}-grams": partial(score_by_ngrams, order) for order in range(2, 7)},
     }
     splits = [split_log(name, seed) for seed in range(SPLITS)]
     sizes = ", ".join(f"{len(part):,}" for part in splits[0])
@@ -141,7 +138,7 @@ def measure(name: str) -> None:
                 )
 
 
-def _learn_by_alergia(words: Corpus) -> object:
+def _learn_by_alergia(words: Corpus) -> PDFA:
     return smooth_rows(alergia(words, epsilon=0.05), words)
 
 

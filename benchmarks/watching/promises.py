@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, calibrate, distill
+from pdfalearn.alphabet import Symbol
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, Language
@@ -52,7 +53,7 @@ def false_alarms(runs: int, count: int, rate: float, *, is_distilled: bool) -> d
     return {name: np.array(shares) for name, shares in found.items()}
 
 
-def eliminate_event(pdfa: PDFA, event: str) -> Floats:
+def eliminate_event(pdfa: PDFA, event: Symbol) -> Floats:
     """Solve for the probabilities of coming to an event, with a dense matrix."""
     column = pdfa.alphabet.index(event)
     matrix = np.eye(len(pdfa))

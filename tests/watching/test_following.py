@@ -22,11 +22,11 @@ def log(tmp_path: Path) -> Path:
 
 
 def make_follower(log: Path, notes: list[str] | None = None) -> Follower:
-    note = [].append if notes is None else notes.append
-    return Follower(str(log), seconds=0.0, note=note)
+    kept = list[str]() if notes is None else notes
+    return Follower(str(log), seconds=0.0, note=kept.append)
 
 
-def take(blocks: Iterator[list[str]], quiet: int = 3) -> list[str]:
+def take(blocks: Iterator[list[str]], quiet: int = 9) -> list[str]:
     """Return lines until nothing came a few times."""
     lines: list[str] = []
     while quiet:
@@ -53,8 +53,8 @@ def test_no_line_is_lost_when_the_file_is_rotated(log: Path) -> None:
     old = log.open("a")
     for number in range(3):  # several times between two looks
         for older in range(number, 0, -1):
-            os.rename(log.parent / f"app.log.{older}", log.parent / f"app.log.{older + 1}")
-        os.rename(log, log.parent / "app.log.1")
+            (log.parent / f"app.log.{older}").rename(log.parent / f"app.log.{older + 1}")
+        log.rename(log.parent / "app.log.1")
         old.write(f"late {number}\n")
         old.close()
         old = log.open("a")
@@ -62,6 +62,7 @@ def test_no_line_is_lost_when_the_file_is_rotated(log: Path) -> None:
         old.flush()
         stamp = 10**18 + number
         os.utime(log.parent / "app.log.1", ns=(stamp, stamp))
+    old.close()
     assert take(blocks) == ["late 0", "new 0", "late 1", "new 1", "late 2", "new 2"]
 
 
@@ -82,7 +83,7 @@ def test_it_goes_on_where_it_was_also_after_a_rotation(log: Path) -> None:
     position = first.position
     with log.open("a") as stream:
         stream.write("two\n")
-    os.rename(log, log.parent / "app.log-20261118")
+    log.rename(log.parent / "app.log-20261118")
     log.write_text("three\n")
     second = make_follower(log)
     second.resume(position)

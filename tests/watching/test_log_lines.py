@@ -51,7 +51,7 @@ def test_a_log_is_read_tomorrow_as_today(log: Path, tmp_path: Path) -> None:
 
 def test_silence_ends_a_session_and_the_edges_are_known(log: Path) -> None:
     pytest.importorskip("drain3")
-    reader, found = learn_log(log, session=USER, gap=60)
+    _, found = learn_log(log, session=USER, gap=60)
     assert [(name, len(word)) for name, word in zip(found.names, found.words, strict=True)] == [
         ("a1", 2),
         ("b2", 2),
@@ -115,7 +115,7 @@ def test_lines_are_read_alike_alone_and_together(lines: list[str], size: int) ->
 
 def test_bad_lines_files_and_options_are_one_clear_line_each(log: Path, tmp_path: Path) -> None:
     pytest.importorskip("drain3")
-    with pytest.raises(InputError, match="What is a session|what is a session"):
+    with pytest.raises(InputError, match=r"[Ww]hat is a session"):
         learn_log(log)
     with pytest.raises(InputError, match="not a regular expression"):
         learn_log(log, session="req=(")
@@ -128,7 +128,7 @@ def test_bad_lines_files_and_options_are_one_clear_line_each(log: Path, tmp_path
         learn_log(tmp_path / "empty.log", session=USER)
     bad = tmp_path / "bad.log"
     bad.write_bytes(LINES.encode() + b"req=c3 \xff\xfe\n")
-    with pytest.raises(FileFormatError, match="line 7: .* not a text in UTF-8"):
+    with pytest.raises(FileFormatError, match=r"line 7: .* not a text in UTF-8"):
         learn_log(bad, session=USER)
     assert learn_log(bad, session=USER, skip_bad=True)[1].left_out == 1
 

@@ -45,14 +45,21 @@ def test_batches_of_any_sizes_give_the_same_alarms(
     pdfa: PDFA, events: list[Any], sizes: list[int], idle_ends: bool
 ) -> None:
     found = []
+    languages = {"a": Contains("a")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ROUND", 16)
         for some in ([1], sizes, [1000]):
             evicted: list[dict[str, Any]] = []
             monitor = Monitor(
-                pdfa, LIMITS, window=3, idle=9, idle_ends=idle_ends, most_open=3,
-                on_evict=evicted.append, languages={"a": Contains("a")} if "a" in pdfa.alphabet else None,
-            )  # fmt: skip
+                pdfa,
+                LIMITS,
+                window=3,
+                idle=9,
+                idle_ends=idle_ends,
+                most_open=3,
+                on_evict=evicted.append,
+                languages=languages,
+            )
             alarms = observe(monitor, events, some)
             alarms += monitor.sweep(1000.0) + monitor.end_all()
             shown = sorted((one["begun"], str(one["session"]), one["reason"]) for one in evicted)
@@ -72,16 +79,16 @@ def test_alarms_are_the_words_above_the_thresholds(pdfa: PDFA, words: list[str])
         values = scores.values(score)
         near = np.abs(values - limit) < 1e-3
         expected = set(np.flatnonzero((values > limit) & ~near).tolist())
-        raised = [one.session for one in alarms if one.score == score and not near[one.session]]
+        of_score = [int(str(one.session)) for one in alarms if one.score == score]
+        raised = [number for number in of_score if not near[number]]
         assert set(raised) == expected
         assert len(raised) == len(expected)
     assert len(monitor) == 0
 
 
 def test_a_session_goes_on_after_an_impossible_event_and_begins_anew_at_its_end() -> None:
-    pdfa = PDFA(
-        alphabet="ab", transitions=[[1, -1], [1, 1]], probabilities=[[0, 1, 0], [0.5, 0.5, 0]]
-    )
+    rows = [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]
+    pdfa = PDFA(alphabet="ab", transitions=[[1, -1], [1, 1]], probabilities=rows)
     monitor = Monitor(pdfa, {"largest": 5.0})
     assert [one.after for one in monitor.observe_many("x" * 3, "aba")] == [1]
     known = monitor.session("x")
@@ -152,6 +159,15 @@ def test_a_monitor_goes_on_where_it_was_saved(
     expected = observe(whole, events, [11]) + whole.end_all()
     assert sorted(keys(alarms), key=str) == sorted(keys(expected), key=str)
     assert second.counts == whole.counts
+
+
+def test_a_monitor_tells_its_own_words_from_others() -> None:
+    usual, other = random_pdfa(50, 3, seed=1), random_pdfa(50, 3, seed=2)
+    found = []
+    for source in (usual, other):
+        scores = score_sessions(usual, source.sample(500, seed=5).words)
+        found.append(np.median(scores.values("sum")))
+    assert found[0] < 1.5 < 3 < found[1]
 
 
 def test_files_of_other_monitors_are_refused(tmp_path: Path) -> None:

@@ -20,7 +20,16 @@ from pdfalearn.words import Words
 
 @dataclass(frozen=True)
 class Alarm:
-    """A session has become odd."""
+    """A session has become odd.
+
+    Examples
+    --------
+    >>> from pdfalearn import Monitor
+    >>> from pdfalearn.datasets import figure_1
+    >>> [alarm] = Monitor(figure_1(), {"largest": 5.0}).observe("x", "unheard-of")
+    >>> alarm.score, round(alarm.value, 2), alarm.expected_instead
+    ('largest', 20.72, (('a', 1.0),))
+    """
 
     session: Hashable
     score: str

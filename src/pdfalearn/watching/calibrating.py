@@ -22,7 +22,15 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Above which scores a session is odd; what they promise, and on what that rests."""
+    """Above which scores a session is odd; what they promise, and on what that rests.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> limits = calibrate(figure_1(), figure_1().sample(99, seed=1).words, 0.05)
+    >>> limits.above, [round(share, 3) for share in limits.interval]
+    (4, [0.017, 0.099])
+    """
 
     largest: float
     window: float
@@ -32,7 +40,7 @@ class Thresholds:
     words: int
     """The held-out words."""
     above: int
-    """So many of them may be above a threshold; those that are as odd as it are not."""
+    """At most this many of them are above a threshold."""
     events: int
     """How many events the window has."""
     other: float

@@ -33,7 +33,7 @@ ONE_SESSION = "log"
 """The session of every line if none has an identifier."""
 
 _VERSION = 1
-# So many masked lines are kept with their templates: most lines come again.
+# At most this many masked lines are kept with their templates: most lines come again.
 _MOST_KEPT = 2**17
 # Times as most logs have them, and seconds.
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?"
@@ -72,7 +72,7 @@ class LogReader:
         A regular expression: its first group, or all of it, is the session's identifier. A line
         without it belongs to no session.
     gap : float, optional
-        After so many seconds of silence a session has ended. Without an identifier all lines are
+        After this many seconds of silence a session has ended. Without an identifier all lines are
         of one session at a time.
     time_format : str, optional
         How times are written, as in ``"%d/%b/%Y:%H:%M:%S"``, or "epoch" for seconds; by default as

@@ -23,7 +23,18 @@ _Coded = tuple[list[str | None], list[int], Floats | None]
 
 @dataclass(frozen=True)
 class LoggedSessions:
-    """The sessions of a log, in the order in which they begin."""
+    r"""The sessions of a log, in the order in which they begin.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "app.log")
+    ...     _ = path.write_text("user ann in\nuser bob in\nuser ann out\n")
+    ...     found = read_log(path, LogReader(("user <*> in",), session="user (.*) "))
+    >>> found.names, found.words
+    (['ann', 'bob'], [('user <*> in', 'other'), ('user <*> in',)])
+    """
 
     names: list[str]
     words: list[tuple[str, ...]]
@@ -51,7 +62,7 @@ def learn_log(
     similarity: float = 0.4,
     skip_bad: bool = False,
 ) -> tuple[LogReader, LoggedSessions]:
-    """Find the templates of a log's lines by Drain, and read its sessions by them.
+    r"""Find the templates of a log's lines by Drain, and read its sessions by them.
 
     Parameters
     ----------
@@ -68,6 +79,16 @@ def learn_log(
     ------
     MissingExtraError
         Without the package drain3: ``pip install 'pdfalearn[logs]'``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "app.log")
+    ...     _ = path.write_text("user ann in at 9:30\nuser bob in at 10:15\n")
+    ...     reader, found = learn_log(path, session="user (.*) in")
+    >>> reader.templates, found.names
+    (('user <*> in at <*>',), ['ann', 'bob'])
     """
     drain = import_extra("drain3.drain", "templates of lines").Drain(
         sim_th=check_number(similarity, "similarity", 0, 1), param_str=WILDCARD, max_children=100
@@ -95,7 +116,17 @@ def read_log(
     *,
     skip_bad: bool = False,
 ) -> LoggedSessions:
-    """Read the sessions of a log by templates that are known."""
+    r"""Read the sessions of a log by templates that are known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "app.log")
+    ...     _ = path.write_text("user ann in\nuser bob in\n")
+    ...     read_log(path, LogReader(("user <*> in",), session="user (.*) ")).names
+    ['ann', 'bob']
+    """
     events = [*reader.templates, OTHER_EVENT]
     codes = {event: code for code, event in enumerate(events)}
 

@@ -33,8 +33,8 @@ from pdfalearn.watching.session_scores import (
 )
 from pdfalearn.words import Words, visited_states
 
-# Sessions are evicted whenever so many events more have come, however they are handed over: so the
-# same events give the same alarms in batches of any sizes.
+# Sessions are evicted each time that this many events have come, however these are handed over: so
+# the same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
 
 

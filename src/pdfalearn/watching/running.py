@@ -38,7 +38,7 @@ class JsonEvents:
     time: str = "time"
 
     def parse(self, lines: Iterable[str]) -> ParsedLines:
-        """Return the session, event and time of each line; what is no event has no session."""
+        """Return the session, event and time of each line; what is not an event has no session."""
         rows = [self._read(line) for line in lines]
         sessions, events, times = (list(column) for column in zip(*rows, strict=True))
         return ParsedLines(sessions, events, np.array(times, dtype=np.float64))

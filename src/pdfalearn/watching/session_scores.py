@@ -29,7 +29,7 @@ OTHER = 1e-9
 """The probability of an unknown or impossible event if nobody gives another: less than that of an
 event that is only unlikely, so that it is odder than all of these."""
 _MOST_WINDOW = 1000
-# So many symbols are named as what was expected instead.
+# At most this many symbols are named as what was expected instead.
 _EXPECTED = 3
 
 
@@ -277,6 +277,12 @@ def score_sessions(
         place.
     window : int
         How many events side by side count for the score "window".
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> score_sessions(figure_1(), ["a", ""]).values("largest").round(2).tolist()
+    [0.69, 20.72]
     """
     scale = Scale(pdfa, other, window)
     read = as_corpus(words).read(pdfa.alphabet, Others())
