@@ -26,7 +26,7 @@ from pdfalearn.passive import alergia, smooth_rows
 from pdfalearn.typing import Floats
 from pdfalearn.watching import calibrate, score_sessions
 from pdfalearn.watching.calibrating import TOLERANCE
-from pdfalearn.watching.session_scores import WINDOW
+from pdfalearn.watching.session_scores import SCORES, WINDOW
 from pdfalearn.words import Words, offsets_of
 
 Session = tuple[str, ...]
@@ -75,7 +75,7 @@ def score_by_automaton(make: Callable[[Corpus], PDFA], split: Split) -> list[Sco
     """Score the sessions to calibrate, the usual and the odd ones by an automaton."""
     pdfa = make(Corpus(split.learnt))
     found = [score_sessions(pdfa, Corpus(part)) for part in split[1:]]
-    return [{name: one.values(name) for name in ("largest", "window", "sum")} for one in found]
+    return [{name: one.values(name) for name in SCORES} for one in found]
 
 
 def score_by_ngrams(order: int, split: Split) -> list[Scores]:
@@ -102,6 +102,7 @@ def _sum_costs(costs: Floats, words: Words) -> Scores:
     here = np.arange(len(costs))
     windows = sums[1:] - sums[np.maximum(here + 1 - WINDOW, begins)]
     return {
+        "peaks": np.log(np.add.reduceat(np.exp(costs), offsets[:-1])),
         "largest": np.maximum.reduceat(costs, offsets[:-1]),
         "window": np.maximum.reduceat(windows, offsets[:-1]),
         "sum": np.add.reduceat(costs, offsets[:-1]),
@@ -131,7 +132,7 @@ def measure(name: str) -> None:
     )
     for method, run in methods.items():
         found = [run(split) for split in splits]
-        for score in ("largest", "window", "sum"):
+        for score in SCORES:
             for rate in RATES:
                 _print_rate(
                     method, score, rate, [[one[score] for one in each] for each in found], whole

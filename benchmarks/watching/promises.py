@@ -21,6 +21,7 @@ from pdfalearn.typing import Floats
 from pdfalearn.watching import score_sessions
 from pdfalearn.watching.calibrating import TOLERANCE
 from pdfalearn.watching.reaching import event_probabilities, language_ahead
+from pdfalearn.watching.session_scores import SCORES
 
 # Words to calibrate with, and the rate that is asked.
 CASES = ((99, 0.01), (400, 0.01), (999, 0.001), (4000, 0.001), (50, 0.05), (500, 0.1))
@@ -38,7 +39,7 @@ def draw_pdfa(states: int, symbols: int, seed: int) -> PDFA:
 
 def false_alarms(runs: int, count: int, rate: float, *, is_distilled: bool) -> dict[str, Floats]:
     """Return the share of fresh words above each threshold, in each run."""
-    found: dict[str, list[float]] = {name: [] for name in ("largest", "window", "sum")}
+    found: dict[str, list[float]] = {name: [] for name in SCORES}
     for seed in range(runs):
         source = draw_pdfa(8, 4, seed)
         used = source

@@ -37,7 +37,10 @@ def soak(sessions: int, folder: Path, *, kill_seconds: float = _KILL_SECONDS) ->
     command += ["--state", str(folder / "state.npz"), "-o", str(folder / "alarms.jsonl")]
     odd, kills, rotations, written = set[str](), 0, 0, 0
     lines = iter(write_lines(sessions, seed=1, odd=0.002, garbage=0.01))
-    reader, begun = _start(command), time.monotonic()
+    reader = _start(command)
+    while not (folder / "state.npz").exists():  # what is written before is not its business
+        time.sleep(0.1)
+    begun = time.monotonic()
     while some := list(islice(lines, _LINES_AT_ONCE)):
         _append(log, some, written)
         written += len(some)

@@ -67,11 +67,12 @@ def measure_memory() -> None:
     grown = (_resident() - before) / 2**20
     print(f"after 2,000,000 sessions: {len(monitor):,} open, {grown:,.0f} MiB")
     with TemporaryDirectory() as folder:
-        path, begin = Path(folder, "state.npz"), time.process_time()
+        path, started = Path(folder, "state.npz"), time.process_time()
         monitor.save(path)
         saved = time.process_time()
         Monitor(pdfa, idle=3600.0).restore(path)
-        seconds = f"{saved - begin:.1f} s to save, {time.process_time() - saved:.1f} s to restore"
+        restored = time.process_time() - saved
+        seconds = f"{saved - started:.1f} s to save, {restored:.1f} s to restore"
         print(f"a file of {path.stat().st_size / 2**20:,.0f} MiB, {seconds}")
 
 

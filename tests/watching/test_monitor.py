@@ -19,7 +19,7 @@ from pdfalearn.languages import Contains
 from pdfalearn.watching import Alarm, score_sessions
 from tests.strategies import pdfas
 
-LIMITS = {"largest": 1.5, "window": 1.0, "sum": 0.8}
+LIMITS = {"peaks": 2.5, "largest": 1.5, "window": 1.0, "sum": 0.8}
 EVENTS = st.lists(
     st.tuples(st.integers(0, 4), st.sampled_from("abz$"), st.integers(0, 30)), max_size=60
 )
@@ -166,8 +166,10 @@ def test_a_monitor_tells_its_own_words_from_others() -> None:
     found = []
     for source in (usual, other):
         scores = score_sessions(usual, source.sample(500, seed=5).words)
-        found.append(np.median(scores.values("sum")))
-    assert found[0] < 1.5 < 3 < found[1]
+        sums = {name: scores.records[name].sum() for name in ("surprisal", "expected", "variance")}
+        found.append((sums["surprisal"] - sums["expected"]) / sums["variance"] ** 0.5)
+    assert abs(found[0]) < 4
+    assert found[1] > 10
 
 
 def test_files_of_other_monitors_are_refused(tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ def test_what_is_wrong_is_named() -> None:
     with pytest.raises(InputError, match="hashable"):
         monitor.observe(["x"], "a")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="hashable"):
-        monitor.observe("x", ["a"])
+        monitor.observe("x", ["a"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="score 'most'"):
         Monitor(figure_1(), {"most": 3.0})
     with pytest.raises(InputError, match="threshold of largest"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import exp, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -41,6 +41,7 @@ def score_in_plain_python(pdfa: PDFA, word: str, window: int) -> dict[str, float
     deviation = gap / sqrt(variance) if variance > 0 else (0.0 if abs(gap) < 1e-9 else inf)
     largest = max(costs)
     return {
+        "peaks": log(sum(exp(cost) for cost in costs)),
         "largest": largest,
         "after": next(i for i, cost in enumerate(costs) if cost > largest - 1e-12),
         "window": max(0.0, *sums),
@@ -53,7 +54,7 @@ def test_scores_are_as_in_plain_python(pdfa: PDFA, words: list[str], window: int
     found = score_sessions(pdfa, Corpus(words), other=OTHER, window=window)
     for number, word in enumerate(words):
         expected = score_in_plain_python(pdfa, word, window)
-        for name in ("largest", "window"):
+        for name in ("peaks", "largest", "window"):
             assert found.values(name)[number] == pytest.approx(expected[name], abs=1e-9)
         if expected["sum"] < 1e3:  # else the variance is rounding
             assert found.values("sum")[number] == pytest.approx(expected["sum"], rel=1e-6, abs=1e-6)
@@ -67,8 +68,10 @@ def test_events_may_come_in_parts(pdfa: PDFA, words: list[str], window: int, see
     from pdfalearn.words import Words
 
     scale, random = Scale(pdfa, OTHER, window), np.random.default_rng(seed)
-    columns = {symbol: column for column, symbol in enumerate(pdfa.alphabet, 1)}
-    left = [[columns.get(symbol, scale.unknown) for symbol in word] + [0] for word in words]
+    columns: dict[object, int] = {one: column for column, one in enumerate(pdfa.alphabet, 1)}
+    left = [
+        [*(columns.get(one, scale.unknown) for one in word), 0] for word in words
+    ]
     records = scale.new_records(len(words))
     while any(left):
         chosen = [i for i, rest in enumerate(left) if rest and random.random() < 0.7]

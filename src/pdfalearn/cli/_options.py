@@ -303,10 +303,10 @@ OPTIONS: dict[str, Settings] = {
     "each": _flag("Show the sessions that are oddest, each with the place where it is."),
     "top": _value(_POSITIVE, "--each: how many sessions.", default=20),
     "by": _choice(
-        *("largest", "window", "sum"),
-        text="--each: by the largest surprisal of an event, by that of several events side by "
-        "side, or by the deviation of all of them.",
-        default="largest",
+        *("peaks", "largest", "window", "sum"),
+        text="--each: by the surprisals of the oddest events together, the largest one alone, that "
+        "of several events side by side, or the deviation of all of them.",
+        default="peaks",
     ),
     "follow": _flag("Wait for more lines at the end of the file, through rotation."),
     "threshold": _value(
@@ -314,8 +314,8 @@ OPTIONS: dict[str, Settings] = {
     ),
     "scores": _value(
         _kind("NAME,…", ListOf(str, "names")),
-        "Which thresholds raise alarms: largest, window, sum.",
-        default="largest",
+        "Which thresholds raise alarms: peaks, largest, window, sum.",
+        default="peaks",
     ),
     "reach": _value(
         _kind("EVENT"),

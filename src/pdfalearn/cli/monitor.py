@@ -57,7 +57,8 @@ def calibrate(chosen: Chosen) -> Answer:
     least, most = found.interval
     members = {**found.members(), "interval": found.interval, "output": chosen.output}
     texts: dict[str, Any] = {
-        "largest surprisal of an event": found.largest,
+        "oddest events together": found.peaks,
+        "oddest event": found.largest,
         f"{found.events} events beyond expectation": found.window,
         "deviation of the sum": found.sum,
         "sessions": found.words,
@@ -94,7 +95,7 @@ def monitor(chosen: Chosen) -> Answer:
     are counted and passed over. Sessions end with the terminal, or, of raw lines, by silence.
 
     A session raises one alarm for each score, as soon as it is above the threshold that 'pdfalearn
-    calibrate' has set: by default for the surprisal of one event.
+    calibrate' has set: by default for the surprisals of the oddest events together.
 
     With --follow, the command waits for more lines, through rotation and truncation, until Ctrl-C.
     With --state, it goes on where it was stopped or killed; then no alarm is lost, and with -o none
@@ -120,8 +121,8 @@ def monitor(chosen: Chosen) -> Answer:
 
     if chosen.json:
         alarms = [json.loads(text) for text in watcher.run()]
-        members = {"alarms": alarms, "lines": watcher.lines, "outside": watcher.outside}
-        return Answer({**members, **watcher.monitor.counts}, [], notes())
+        counts = {"lines": watcher.lines, "outside": watcher.outside, **watcher.monitor.counts}
+        return Answer({**counts, "alarms": alarms}, [], notes())
     return Answer({}, [Verbatim(lines(), is_live=True)], notes())
 
 
@@ -129,6 +130,8 @@ def _make_watcher(chosen: Chosen) -> pdfalearn.watching.Watcher:
     watching, watch = pdfalearn.watching, read_watch(chosen.pdfa)
     reader, thresholds = watch.reader, watch.thresholds
     limits: Any = thresholds
+    if chosen.threshold is not None and chosen.scores != ["peaks"]:
+        raise click.UsageError("--threshold is for the score largest: leave --scores out.")
     if chosen.threshold is not None:
         limits = {"largest": chosen.threshold}
     elif thresholds is None:

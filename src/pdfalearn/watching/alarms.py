@@ -12,9 +12,15 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_number
 from pdfalearn.errors import InputError
-from pdfalearn.typing import Flags, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
-from pdfalearn.watching.session_scores import SCORES, Records, Steps, deviations
+from pdfalearn.watching.session_scores import (
+    SCORES,
+    Records,
+    Steps,
+    deviations,
+    peaks_of,
+)
 from pdfalearn.words import Words
 
 
@@ -86,7 +92,9 @@ def find_crossings(
     raised = list[tuple[int, int, int, float]]()
     for score, threshold in thresholds.items():
         bit = SCORES.index(score)
-        if score == "sum":
+        if score == "peaks":
+            where, values = _find_peaks(threshold + TOLERANCE, records, steps, words, bit)
+        elif score == "sum":
             sums = np.abs(deviations(records))
             where = words.offsets[1:][is_end & (sums > threshold + TOLERANCE)] - 1
             values = sums[sessions[where]]
@@ -100,3 +108,22 @@ def find_crossings(
         for place, value in zip(where[first[is_new]], values[first[is_new]], strict=True):
             raised.append((int(numbers[place]), int(place), bit, float(value)))
     return sorted(raised)
+
+
+def _find_peaks(
+    threshold: float, records: Records, steps: Steps, words: Words, bit: int
+) -> tuple[Integers, Floats]:
+    """Return the events at which sums of peaks first are above a threshold, and their values."""
+    above = (np.log(np.maximum(records["peaks"], 1.0)) > threshold) & (
+        records["alarmed"] & (1 << bit) == 0
+    )
+    places, values = list[int](), list[float]()
+    for session in np.flatnonzero(above).tolist():  # which are few
+        begin, end = words.offsets[session : session + 2].tolist()
+        sums = np.cumsum(peaks_of(steps.costs[begin:end]))
+        logs = np.log(np.maximum(sums + (records["peaks"][session] - sums[-1]), 1.0))
+        logs[-1] = np.log(records["peaks"][session])
+        first = int((logs > threshold).argmax())
+        places.append(begin + first)
+        values.append(float(logs[first]))
+    return np.array(places, dtype=np.int64), np.array(values, dtype=np.float64)

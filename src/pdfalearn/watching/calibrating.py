@@ -13,7 +13,7 @@ from pdfalearn.checks import check_share
 from pdfalearn.corpora import CorpusLike
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.pdfa import PDFA
-from pdfalearn.watching.session_scores import OTHER, WINDOW, score_sessions
+from pdfalearn.watching.session_scores import OTHER, SCORES, WINDOW, score_sessions
 
 _VERSION = 1
 # Sums in another order differ by no more, so that sessions that are alike stay on the same side.
@@ -29,9 +29,10 @@ class Thresholds:
     >>> from pdfalearn.datasets import figure_1
     >>> limits = calibrate(figure_1(), figure_1().sample(99, seed=1).words, 0.05)
     >>> limits.above, [round(share, 3) for share in limits.interval]
-    (4, [0.017, 0.099])
+    (4, [0.017, 0.1])
     """
 
+    peaks: float
     largest: float
     window: float
     sum: float
@@ -138,10 +139,12 @@ are needed; with 2, the least that can be promised is 0.333
             f"too few words: {count:,}, and for a false alarm rate of {rate:g} at least {needed:,} "
             f"are needed; with {count:,}, the least that can be promised is {1 / (count + 1):.3g}"
         )
-    largest, window_sum, deviation = (
-        float(np.partition(found.values(score), rank - 1)[rank - 1])
-        for score in ("largest", "window", "sum")
-    )
+    limits = {one: float(np.partition(found.values(one), rank - 1)[rank - 1]) for one in SCORES}
     return Thresholds(
-        largest, window_sum, deviation, rate, count, count - rank, window, float(other)
+        **limits,
+        false_alarms=rate,
+        words=count,
+        above=count - rank,
+        events=found.scale.window,
+        other=found.scale.other,
     )

@@ -37,6 +37,8 @@ class Follower:
     """How long to wait for more."""
     is_endless: bool = True
     """Whether to wait at the end of the file."""
+    is_resumed: bool = False
+    """Whether half a line at the end is left for the next time."""
     note: Callable[[str], object] = print
     """Takes what is worth a line to the operator."""
     undecodable: int = 0
@@ -91,7 +93,7 @@ class Follower:
             # Whoever writes may not know yet of a new file: the old one gets a second look.
             is_done = data is None or (following is None and not self._is_awaited)
             if is_done or (following is not None and is_second_look):
-                if self._rest:
+                if self._rest and not (self.is_resumed and following is None):
                     yield self._take_rest()
                 if following is None:
                     return

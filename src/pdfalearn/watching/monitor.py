@@ -72,9 +72,10 @@ class Monitor:
         What `calibrate` returns, or a threshold for each score that raises alarms. Without any,
         there is no alarm, and `session` says what is known.
     scores : iterable of str
-        Which of the thresholds of `calibrate` raise alarms: "largest", the surprisal of one event,
-        which finds most; "window", what several events side by side cost beyond expectation; "sum",
-        the deviation of a whole session in either direction, known at its end.
+        Which of the thresholds of `calibrate` raise alarms: "peaks", the surprisals of the oddest
+        events together, which finds most; "largest", that of one event; "window", what several
+        events side by side cost beyond expectation; "sum", the deviation of a whole session in
+        either direction, known at its end.
     window, other : optional
         How many events the window has, and the probability of an event that is unknown or
         impossible; by default those of the thresholds, or 10 and 1e-9.
@@ -118,7 +119,7 @@ class Monitor:
         pdfa: PDFA,
         thresholds: Thresholds | Mapping[str, float] | None = None,
         *,
-        scores: Iterable[str] = ("largest",),
+        scores: Iterable[str] = ("peaks",),
         window: int | None = None,
         other: float | None = None,
         events: Iterable[Symbol] = (),

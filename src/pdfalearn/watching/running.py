@@ -115,6 +115,7 @@ class Watcher:
     def __post_init__(self) -> None:
         if self.state is None:
             return
+        self.follower.is_resumed = True
         if not self.state.exists():
             self._save()  # so that after a kill it is known where the file of alarms began
             return
@@ -163,6 +164,8 @@ class Watcher:
             f"{self.lines:,} lines, {counts['events']:,} events, {counts['ended']:,} sessions "
             f"ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
         )
+        if self.lines and not counts["events"]:
+            first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
 
     def _observe(self, lines: list[str]) -> list[Alarm]:

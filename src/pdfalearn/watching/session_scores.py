@@ -20,15 +20,18 @@ from pdfalearn.words import Words, visited_states
 
 Records = NDArray[np.void]
 
-SCORES = ("largest", "window", "sum")
-"""The surprisal of the oddest event; the most that events side by side are more surprising than
-expected; and by how many standard deviations all of them are, in either direction."""
+SCORES = ("peaks", "largest", "window", "sum")
+"""The surprisals of the oddest events together, ln Σ exp(surprisal): about the largest one, more
+where several are as odd; the largest one alone; the most that events side by side are more
+surprising than expected; and by how many standard deviations all are, in either direction."""
 WINDOW = 10
 """How many events a window has if nobody says otherwise."""
 OTHER = 1e-9
 """The probability of an unknown or impossible event if nobody gives another: less than that of an
 event that is only unlikely, so that it is odder than all of these."""
 _MOST_WINDOW = 1000
+# Events that cost more are as odd as those that cost this.
+_MOST_COST = 600.0
 # At most this many symbols are named as what was expected instead.
 _EXPECTED = 3
 
@@ -37,7 +40,7 @@ def record_type(window: int, languages: int = 0) -> np.dtype[np.void]:
     """Return the type of what is known of a session, open or done."""
     integers = ("state", "events", "unknown", "impossible")
     places = ("largest_at", "largest_column", "largest_state")
-    numbers = ("surprisal", "expected", "variance", "latest", "largest", "window", "clock")
+    numbers = ("surprisal", "expected", "variance", "latest", "peaks", "largest", "window", "clock")
     return np.dtype(
         [
             *((name, np.int32) for name in (*integers, *places)),
@@ -75,7 +78,7 @@ class Scale:
         self.other = check_share(other, "other")
         self.window = check_integer(window, "window", 1, _MOST_WINDOW)
         self.rows = rows = normalise_rows(pdfa.probabilities)
-        self.unknown = rows.shape[1]
+        self.unknown: int = rows.shape[1]
         costs = minus_logs(rows)
         # A state's expected surprise is its entropy; the variance is that of the surprise.
         self._means = entr(rows).sum(axis=1)
@@ -132,6 +135,7 @@ class Scale:
         windows = self._add_windows(records, costs - means, begins, lengths, sessions)
         for name, values in (
             ("surprisal", costs),
+            ("peaks", peaks_of(costs)),
             ("expected", means),
             ("variance", self._variances[states]),
             ("unknown", columns == self.unknown),
@@ -198,6 +202,11 @@ class Scale:
         return self.pdfa.terminal if column == 0 else self.pdfa.alphabet.symbols[column - 1]
 
 
+def peaks_of(costs: Floats) -> Floats:
+    """Return exp(surprisal) of each event, below what is infinite."""
+    return np.asarray(np.exp(np.minimum(costs, _MOST_COST)))
+
+
 def deviations(records: Records) -> Floats:
     """Return by how many standard deviations sessions are more surprising than expected.
 
@@ -235,9 +244,11 @@ class SessionScores:
         """Return a score of every session; the larger, the odder."""
         if score == "sum":
             return np.abs(deviations(self.records))
+        if score == "peaks":
+            return np.asarray(np.log(np.maximum(self.records["peaks"], 1.0)))
         return np.asarray(self.records[score])
 
-    def rank(self, score: str = "largest") -> Integers:
+    def rank(self, score: str = "peaks") -> Integers:
         """Return the numbers of the sessions, the oddest first."""
         return np.argsort(-self.values(score), kind="stable")
 
@@ -252,6 +263,7 @@ def describe_record(scale: Scale, record: np.void) -> dict[str, Any]:
     names = ("largest", "window", "surprisal", "expected")
     deviation = float(deviations(record.reshape(1))[0])
     return {
+        "peaks": log(max(float(record["peaks"]), 1.0)),
         **{name: float(record[name]) for name in names},
         "deviation": deviation,
         **{name: int(record[name]) for name in ("events", "unknown", "impossible")},
