@@ -69,9 +69,7 @@ def test_events_may_come_in_parts(pdfa: PDFA, words: list[str], window: int, see
 
     scale, random = Scale(pdfa, OTHER, window), np.random.default_rng(seed)
     columns: dict[object, int] = {one: column for column, one in enumerate(pdfa.alphabet, 1)}
-    left = [
-        [*(columns.get(one, scale.unknown) for one in word), 0] for word in words
-    ]
+    left = [[*(columns.get(one, scale.unknown) for one in word), 0] for word in words]
     records = scale.new_records(len(words))
     while any(left):
         chosen = [i for i, rest in enumerate(left) if rest and random.random() < 0.7]
