@@ -121,3 +121,10 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     )
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr
+
+
+def test_help_names_the_scores_that_there_are() -> None:
+    from pdfalearn.cli._options import SCORES
+    from pdfalearn.watching import SCORES as THERE
+
+    assert SCORES == THERE

@@ -20,7 +20,7 @@ _MODULES = {
     "compare": ("compare", "divergence", "evaluate"),
     "ask": ("ask",),
     "sample": ("sample", "score"),
-    "monitor": ("calibrate", "monitor"),
+    "watch": ("calibrate", "monitor"),
     "draw": ("draw", "view"),
     "store": ("store",),
     "experiments": ("experiments",),

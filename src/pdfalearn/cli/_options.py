@@ -12,6 +12,7 @@ DEFAULT_KAPPA = 1000
 DEFAULT_SYMBOLS = 20_000
 """How many symbols are asked if no bound is given."""
 LEARNERS = ("quant", "quant-classes", "quant-paper", "lpstar", "wlstar")
+SCORES = ("peaks", "largest", "window", "sum")
 WALKS_PER_STATE = 20
 _MOST_SECONDS = 1e6
 
@@ -269,22 +270,15 @@ OPTIONS: dict[str, Settings] = {
     "quantiles": _value(_NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
     "line": _value(_POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
     # Logs of raw lines, and watching.
-    "template": _flag(
-        "SOURCE is a log of raw lines: find their templates, which are then the events (needs the "
-        "extra logs)."
-    ),
-    "session": _value(
-        _kind("REGEX"),
-        "--template: what finds a session's identifier in a line: its first group, or all of it.",
-    ),
+    "template": _flag("SOURCE is a log of raw lines: templates are its events (extra logs)."),
+    "session": _value(_kind("REGEX"), "--template: finds a line's session, as its first group."),
     "gap": _value(
         _kind("SECONDS", click.FloatRange(min=0, min_open=True)),
-        "--template: a session ends where it is silent for longer; without --session, the log is "
-        "one session at a time.",
+        "--template: a session ends where it is silent for longer.",
     ),
     "masks": _value(
         _kind("REGEX"),
-        "--template: replaced by <*> before templates are found; may be given several times.",
+        "--template: is replaced by <*> first; may be given several times.",
         flag="--mask",
         multiple=True,
         show_default="numbers, and names of months and days",
@@ -295,44 +289,31 @@ OPTIONS: dict[str, Settings] = {
         show_default="ISO 8601",
     ),
     "false_alarms": _value(
-        _kind("SHARE", float), "The share of usual sessions that may raise an alarm.", default=0.001
+        _kind("SHARE", float), "The share of usual sessions above a threshold.", default=0.001
     ),
-    "window": _value(
-        _POSITIVE, "How many events side by side count for the score 'window'.", default=10
-    ),
-    "each": _flag("Show the sessions that are oddest, each with the place where it is."),
+    "window": _value(_POSITIVE, "How many events the score 'window' is about.", default=10),
+    "each": _flag("Show the oddest sessions, each with the place where it is odd."),
     "top": _value(_POSITIVE, "--each: how many sessions.", default=20),
-    "by": _choice(
-        *("peaks", "largest", "window", "sum"),
-        text="--each: by the surprisals of the oddest events together, the largest one alone, that "
-        "of several events side by side, or the deviation of all of them.",
-        default="peaks",
-    ),
+    "by": _choice(*SCORES, text="--each: by this score.", default="peaks"),
     "follow": _flag("Wait for more lines at the end of the file, through rotation."),
-    "threshold": _value(
-        _AMOUNT, "Alarms above this surprisal of an event, in nats, instead of those of PDFA."
-    ),
+    "threshold": _value(_AMOUNT, "Alarms above this surprisal of an event, not those of PDFA."),
     "scores": _value(
         _kind("NAME,…", ListOf(str, "names")),
-        "Which thresholds raise alarms: peaks, largest, window, sum.",
-        default="peaks",
+        f"Which thresholds raise alarms: {', '.join(SCORES)}.",
+        default=SCORES[0],
     ),
     "reach": _value(
         _kind("EVENT"),
-        "Say in each alarm how likely the session will come to EVENT; may be given several times.",
+        "Say how likely the session will come to EVENT; may be given several times.",
         multiple=True,
     ),
     "idle": _value(
         _kind("SECONDS", click.FloatRange(min=0, min_open=True)),
-        "Sessions that are silent for longer are evicted; those of raw lines have ended.",
+        "Evict sessions that are silent for longer; those of raw lines have ended.",
         show_default="the --gap of the log's templates, or never",
     ),
-    "most_open": _value(
-        _POSITIVE, "Keep about N sessions; evict those that are silent longest.", default=1_000_000
-    ),
-    "state": _value(
-        _FILE, "Keep open sessions and the place in the log in FILE (.npz): a stop loses nothing."
-    ),
+    "most_open": _value(_POSITIVE, "Keep about N sessions, those heard of last.", default=10**6),
+    "state": _value(_FILE, "Keep what is open in FILE (.npz): a stop loses nothing."),
     "save_every": _value(_AMOUNT, "Write --state every N seconds.", default=10),
     "evicted": _flag("Print a line for each session that is evicted, too."),
     # Random automata.
@@ -378,8 +359,7 @@ OPTIONS: dict[str, Settings] = {
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
 CORPUS = ("format", "case", "event", "time", "skip_bad")
 """How files of words are read, as `Corpus` has it."""
-LOG = ("session", "gap", "masks", "time_format")
-"""How raw lines are read, as `learn_log` has it."""
+LOG = ("session", "gap", "masks", "time_format")  # as `learn_log` has it
 OF_COPIES = ("replicas", "scheduler", "replica_timeout")
 WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
 """The options that constrain a model, with the classes that do so, from the innermost on."""

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.watching.following import Follower as Follower
     from pdfalearn.watching.log_lines import MASKS as MASKS
-    from pdfalearn.watching.running import AlarmFile as AlarmFile
-    from pdfalearn.watching.running import JsonEvents as JsonEvents
-    from pdfalearn.watching.running import Watcher as Watcher
     from pdfalearn.watching.session_scores import OTHER as OTHER
     from pdfalearn.watching.session_scores import SCORES as SCORES
     from pdfalearn.watching.watched_files import check_can_watch as check_can_watch
+    from pdfalearn.watching.watcher import AlarmFile as AlarmFile
+    from pdfalearn.watching.watcher import JsonEvents as JsonEvents
+    from pdfalearn.watching.watcher import Watcher as Watcher
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from math import inf
 from typing import Any
@@ -20,7 +19,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.watching.alarms import Alarm, check_thresholds, find_crossings
 from pdfalearn.watching.calibrating import Thresholds
-from pdfalearn.watching.open_sessions import Clock, OpenSessions
+from pdfalearn.watching.open_sessions import Clock, OpenSessions, Segments
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
@@ -36,29 +35,6 @@ from pdfalearn.words import Words, visited_states
 # Sessions are evicted each time that this many events have come, however these are handed over: so
 # the same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
-
-
-@dataclass
-class _Segments:
-    """Events, sorted by session, and cut where a session ends or begins anew."""
-
-    columns: Codes
-    places: Integers
-    """The place of each event's session."""
-    clocks: Floats
-    numbers: Integers
-    is_begin: Flags
-    is_first: Flags
-    """Whether an event is the first of its session in the batch."""
-
-    def insert_ends(self, where: Integers, clocks: Floats) -> None:
-        """Insert terminals before events."""
-        self.columns = np.insert(self.columns, where, 0)
-        self.places = np.insert(self.places, where, self.places[where])
-        self.clocks = np.insert(self.clocks, where, clocks)
-        self.numbers = np.insert(self.numbers, where, self.numbers[where])
-        self.is_begin = np.insert(self.is_begin, where, False)
-        self.is_first = np.insert(self.is_first, where, False)
 
 
 class Monitor:
@@ -293,14 +269,14 @@ class Monitor:
         is_gap = (after - before > self._idle) & ~is_new
         alarms = self._leave(places[is_gap & is_first], "idle")
         within = np.flatnonzero(is_gap & ~is_first)
-        found = _Segments(
+        found = Segments(
             columns, places, after, numbers[order], is_first | is_new | is_gap, is_first
         )
         if self._idle_ends and len(within):
             found.insert_ends(within, before[within])
         return alarms + self._advance(found)
 
-    def _advance(self, found: _Segments, *, forgets: bool = True) -> list[Alarm]:
+    def _advance(self, found: Segments, *, forgets: bool = True) -> list[Alarm]:
         """Add events to the records of their sessions, and return the alarms."""
         begins = np.flatnonzero(found.is_begin)
         if not len(begins):
@@ -339,7 +315,7 @@ class Monitor:
 
     def _raise_alarms(
         self,
-        found: _Segments,
+        found: Segments,
         words: Words,
         records: Records,
         steps: Steps,
@@ -396,7 +372,7 @@ class Monitor:
         """Take the terminal of sessions, which are then done, and still have their places."""
         records = self._open.records[places]
         columns, yes = np.zeros(len(places), dtype=np.int32), np.ones(len(places), dtype=bool)
-        found = _Segments(columns, places, records["clock"], records["touched"], yes, yes)
+        found = Segments(columns, places, records["clock"], records["touched"], yes, yes)
         return self._advance(found, forgets=False)
 
     def _report(self, name: Hashable, record: np.void, reason: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, BinaryIO
 
@@ -22,7 +23,7 @@ from pdfalearn.files import (
     write_named,
 )
 from pdfalearn.text import described
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.watching.session_scores import Records
 
 _FIRST = 1024
@@ -168,3 +169,26 @@ class OpenSessions:
             return header
 
         return read_named(path, {".npz": read})
+
+
+@dataclass
+class Segments:
+    """Events, sorted by session, and cut where a session ends or begins anew."""
+
+    columns: Codes
+    places: Integers
+    """The place of each event's session."""
+    clocks: Floats
+    numbers: Integers
+    is_begin: Flags
+    is_first: Flags
+    """Whether an event is the first of its session in the batch."""
+
+    def insert_ends(self, where: Integers, clocks: Floats) -> None:
+        """Insert terminals before events."""
+        self.columns = np.insert(self.columns, where, 0)
+        self.places = np.insert(self.places, where, self.places[where])
+        self.clocks = np.insert(self.clocks, where, clocks)
+        self.numbers = np.insert(self.numbers, where, self.numbers[where])
+        self.is_begin = np.insert(self.is_begin, where, False)
+        self.is_first = np.insert(self.is_first, where, False)
