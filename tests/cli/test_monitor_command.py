@@ -105,6 +105,7 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     Path("words.txt").write_text("01\n10\n")
     assert "no thresholds" in error_of("monitor", "small.json", "today.log")
     assert "No such file" in error_of("monitor", "small.json", "never.log", "--threshold", 1)
+    assert "is a folder" in error_of("monitor", "small.json", ".", "--threshold", 1)
     assert "2 events" in error_of(
         "monitor", "small.json", "today.log", "--threshold", 1, "--reach", ""
     )

@@ -288,9 +288,7 @@ OPTIONS: dict[str, Settings] = {
         "--template: how times are written, as in '%d/%b/%Y:%H:%M:%S', or 'epoch'.",
         show_default="ISO 8601",
     ),
-    "false_alarms": _value(
-        _kind("SHARE", float), "The share of usual sessions above a threshold.", default=0.001
-    ),
+    "false_alarms": _value(_kind("SHARE", float), "The most usual sessions above.", default=0.001),
     "window": _value(_POSITIVE, "How many events the score 'window' is about.", default=10),
     "each": _flag("Show the oddest sessions, each with the place where it is odd."),
     "top": _value(_POSITIVE, "--each: how many sessions.", default=20),

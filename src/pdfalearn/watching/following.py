@@ -12,6 +12,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from pdfalearn.errors import InputError
 from pdfalearn.files import show_name
 
 STANDARD_INPUT = "-"
@@ -156,6 +157,8 @@ class Follower:
         return self._size() < read or os.pread(self._descriptor, len(self._head), 0) != self._head
 
     def _open(self, path: Path) -> None:
+        if path.is_dir():
+            raise InputError(f"{show_name(str(path))} is a folder; name a file of it")
         descriptor = os.open(path, os.O_RDONLY)
         if self._descriptor >= 0:
             os.close(self._descriptor)
