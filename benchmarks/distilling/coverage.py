@@ -1,14 +1,15 @@
 """How often the intervals of `distill` hold the divergence on fresh words, and how wide they are.
 
 Run with ``python -m benchmarks.distilling.coverage``, with ``--runs 20`` for another number of
-seeds for each model, ``--symbols 20000`` for another budget; needs the extras ``bench`` and
-``torch``.
+seeds for each model, ``--symbols 500 --symbols 8000`` for other budgets; networks need the extras
+``bench`` and ``torch``. By default a run takes less than two seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,84 +18,136 @@ from benchmarks.distilling.black_boxes import BlackBox, NoisyAnswers, random_tar
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS, phone_trigram
 from benchmarks.support import print_header, print_row
-from pdfalearn import PDFA, Budget, LanguageModel, distill
+from pdfalearn import PDFA, Budget, Frontier, LanguageModel, distill
+from pdfalearn.errors import InputError
 from pdfalearn.metrics.comparing import directed_divergence
 from pdfalearn.samplers import ModelWords
 
-SIZES = (1, 2, 4, 8, 12, 30, 120)
-ASKED = (4, 8)
+SIZES = (1, 4, 12, 30)
+STATES = 12
+"""So many have automata that are drawn anew for each seed."""
+SEEDS = 1000
+"""The first seed."""
 LENGTH = 300
 FRESH = 300_000
 """Fresh words of a network have this many different prefixes."""
 DRAWS = 5_000
 """Noisy answers vary as shares of this many draws do."""
+SKEW = 0.15
+"""The rows of skewed automata are drawn from a Dirichlet distribution with this parameter."""
+RARE_END = 0.3
+"""In automata of long words an end is so many times as likely as in others."""
 ROUNDING = 1e-9
 TITLES = [
-    *("model", "automaton", "runs", "covered", "median half-width / value", "at most a quarter"),
-    "median truth",
+    *("model", "symbols", "runs", "intervals", "hold", "too low", "too high", "hold at best"),
+    *("true size is best", "median upper end / value", "held-out words"),
 ]
 
 Truth = Callable[[PDFA], float]
-Seeded = Callable[[int], LanguageModel]
 
 
-def exact_truth(pdfa: PDFA) -> tuple[LanguageModel, Truth]:
-    """Return an automaton as a black box, and how far automata are from it over all its words."""
-    return BlackBox(pdfa), lambda candidate: directed_divergence(pdfa, candidate).per_symbol
+class Source(NamedTuple):
+    """A model, how far automata are from it, and how many states it has if that is known."""
+
+    model: LanguageModel
+    truth: Truth
+    states: int | None = None
 
 
-def sampled_truth(name: str) -> tuple[LanguageModel, Truth]:
+def exact(pdfa: PDFA, model: LanguageModel | None = None) -> Source:
+    """Return an automaton as a black box, or another model of it."""
+
+    def truth(candidate: PDFA) -> float:
+        return directed_divergence(pdfa, candidate).per_symbol
+
+    return Source(BlackBox(pdfa) if model is None else model, truth, len(pdfa))
+
+
+def sampled(name: str) -> Callable[[int], Source]:
     """Return a network, and how far automata are from it on fresh words."""
     model = NETWORKS[name]()
     answers = asked(model, FRESH, seed=1_000_003)
-    return model, lambda candidate: divergence(candidate, answers).mean
+    return lambda _: Source(model, lambda candidate: divergence(candidate, answers).mean)
 
 
-def noisy_truth(pdfa: PDFA) -> tuple[Seeded, Truth]:
-    """Return models with noise in every answer, and how far automata are from the true answers."""
-    truth = exact_truth(pdfa)[1]
-    return lambda seed: NoisyAnswers(pdfa, DRAWS, seed), truth
+def skewed(seed: int) -> PDFA:
+    """Draw an automaton of six symbols that hardly ever takes most of its turns."""
+    target, random = random_target(STATES, 6, seed=seed), np.random.default_rng([7, seed])
+    rows = random.dirichlet(np.full(7, SKEW), STATES) + 0.003
+    ends = random.uniform(0.03, 0.13, (STATES, 1))
+    rows = np.hstack((ends, rows[:, 1:] * (1 - ends) / rows[:, 1:].sum(axis=1, keepdims=True)))
+    return PDFA(alphabet=target.alphabet, transitions=target.transitions, probabilities=rows)
 
 
-def steady(found: tuple[LanguageModel, Truth]) -> tuple[Seeded, Truth]:
-    """Return the same model for all seeds."""
-    model, truth = found
-    return lambda _: model, truth
+def long_worded(seed: int) -> PDFA:
+    """Draw an automaton whose words have about 35 symbols."""
+    target = random_target(STATES, 3, seed=seed)
+    rows, ends = target.probabilities, RARE_END * target.probabilities[:, :1]
+    rows = np.hstack((ends, rows[:, 1:] * (1 - ends) / rows[:, 1:].sum(axis=1, keepdims=True)))
+    return PDFA(alphabet=target.alphabet, transitions=target.transitions, probabilities=rows)
 
 
-MODELS: dict[str, Callable[[], tuple[Seeded, Truth]]] = {
-    "phone trigram": lambda: steady(exact_truth(phone_trigram())),
-    "noisy automaton": lambda: steady(
-        exact_truth(with_noise(random_target(30, 4, seed=3), 0.1, 3))
-    ),
-    "automaton GRU": lambda: steady(sampled_truth("automaton GRU")),
-    "random automaton": lambda: steady(exact_truth(random_target(12, 3, seed=5))),
-    "noisy answers": lambda: noisy_truth(random_target(12, 3, seed=5)),
+def noisy(seed: int) -> Source:
+    """Draw an automaton with noise in every answer; the truth is that of true answers."""
+    pdfa = random_target(STATES, 3, seed=seed)
+    return exact(pdfa, NoisyAnswers(pdfa, DRAWS, seed))
+
+
+def drawn_once(pdfa: Callable[[], PDFA]) -> Callable[[], Callable[[int], Source]]:
+    """Return the same automaton for all seeds."""
+
+    def make() -> Callable[[int], Source]:
+        source = exact(pdfa())
+        return lambda _: source
+
+    return make
+
+
+MODELS: dict[str, Callable[[], Callable[[int], Source]]] = {
+    "noisy answers": lambda: noisy,
+    "random automata": lambda: lambda seed: exact(random_target(STATES, 3, seed=seed)),
+    "skewed automata": lambda: lambda seed: exact(skewed(seed)),
+    "long words": lambda: lambda seed: exact(long_worded(seed)),
+    "phone trigram": drawn_once(phone_trigram),
+    "many rare states": drawn_once(lambda: with_noise(random_target(30, 4, seed=3), 0.1, 3)),
+    "automaton GRU": lambda: sampled("automaton GRU"),
 }
+BY_DEFAULT = ("noisy answers", "random automata", "skewed automata", "long words")
+
+
+def distilled(source: Source, symbols: int, seed: int) -> Frontier:
+    """Distil automata of a few sizes."""
+    budget = Budget(max_symbols=symbols)
+    return distill(source.model, budget=budget, sizes=SIZES, sampler=ModelWords(LENGTH), seed=seed)
 
 
 def covered(name: str, runs: int, symbols: int) -> None:
-    """Print how often intervals at the best size and others hold the truth."""
-    model, truth = MODELS[name]()
-    held: dict[str, list[tuple[bool, float, float]]] = {"best": []}
-    for size in ASKED:
-        held[str(size)] = []
-    for seed in range(runs):
-        words = ModelWords(LENGTH)
-        budget = Budget(max_symbols=symbols)
-        frontier = distill(model(seed), budget=budget, sampler=words, sizes=SIZES, seed=seed)
-        points = {"best": len(frontier.best)} | {str(size): size for size in ASKED}
-        for kept, states in points.items():
-            point = frontier.point(states)
-            true = truth(point.pdfa)
-            is_held = point.low <= true + ROUNDING and true - ROUNDING <= point.high
-            value = point.divergence
-            width = (point.high - point.low) / 2 / value if value > ROUNDING else np.inf
-            held[kept].append((is_held, width, true))
-    for kept, found in held.items():
-        shares, widths, truths = np.array(found).T
-        figures = (float(shares.mean()), float(np.median(widths)), float((widths <= 0.25).mean()))
-        print_row([name, kept, runs, *figures, float(np.median(truths))])
+    """Print how often intervals hold the truth, and on which side it is where they do not."""
+    make = MODELS[name]()
+    found: list[tuple[bool, bool, bool, float]] = []
+    right, words = 0, list[int]()
+    for seed in range(SEEDS, SEEDS + runs):
+        source = make(seed)
+        try:
+            frontier = distilled(source, symbols, seed)
+        except InputError:  # fewer than two words are held out
+            continue
+        words.append(len(frontier.kept_lengths))
+        best = len(frontier.best)
+        right += best == source.states
+        for point in frontier:
+            true = source.truth(point.pdfa)
+            sides = true < point.low - ROUNDING, true > point.high + ROUNDING
+            found.append((*sides, point.states == best, point.high / max(point.divergence, 1e-12)))
+    low, high, is_best, ratios = np.array(found).T
+    outside = low + high
+    shares = [float(each) for each in (1 - outside.mean(), high.mean(), low.mean())]
+    at_best = 1 - float(outside[is_best == 1].mean())
+    size = right if source.states is not None else "-"
+    median = float(np.median(ratios))
+    print_row(
+        [name, symbols, len(words), len(found), *shares, at_best, size, median, np.median(words)]
+    )
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -102,11 +155,12 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.distilling.coverage")
     parser.add_argument("models", nargs="*", help=", ".join(MODELS))
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--symbols", type=int, default=2_000)
+    parser.add_argument("--symbols", type=int, action="append")
     arguments = parser.parse_args(words)
     print_header(TITLES)
-    for name in arguments.models or MODELS:
-        covered(name, arguments.runs, arguments.symbols)
+    for name in arguments.models or BY_DEFAULT:
+        for symbols in arguments.symbols or [2_000]:
+            covered(name, arguments.runs, symbols)
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ def log_sessions(name: str) -> list[tuple[str, ...]]:
     return [tuple(line.split(",", 1)[1].split()[:_LONGEST]) for line in lines]
 
 
-def log_lstm(name: str) -> RecurrentModel:
+def log_lstm(name: str, seed: int = 0) -> RecurrentModel:
     """Return an LSTM of 64 units trained on the normal sessions of a log."""
-    return trained_on_words(log_sessions(name))
+    return trained_on_words(log_sessions(name), seed=seed)
 
 
 def dictionary_words() -> list[str]:

@@ -79,18 +79,23 @@ def trained(
 
 
 def trained_on_words(
-    words: list[tuple[str, ...]], kind: str = "lstm", hidden: int = 64, *, steps: int = STEPS
+    words: list[tuple[str, ...]],
+    kind: str = "lstm",
+    hidden: int = 64,
+    *,
+    steps: int = STEPS,
+    seed: int = 0,
 ) -> RecurrentModel:
     """Return a network trained on recorded words, from a file if it can; as `trained`."""
     alphabet = Alphabet(sorted({symbol for word in words for symbol in word}))
-    decided = (kind, hidden, steps, BATCH, RATE, words)
+    decided = (kind, hidden, steps, BATCH, RATE, words, *([seed] if seed else []))
     name = sha256(repr(decided).encode()).hexdigest()[:20]
 
     def train(layers: nn.ModuleList) -> None:
         uncut = np.zeros(len(words), dtype=bool)
-        take_steps(layers, alphabet.encode_words(words), uncut, steps, 0)
+        take_steps(layers, alphabet.encode_words(words), uncut, steps, seed)
 
-    layers = _layers(alphabet, kind, hidden, 0)
+    layers = _layers(alphabet, kind, hidden, seed)
     path = cache_folder() / f"{kind}-{hidden}-{name}.pt"
     return RecurrentModel(Layers(*keep_weights(path, layers, train)), alphabet)
 

@@ -239,8 +239,7 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
 
     def distance(pdfa: PDFA) -> _Distance:
         measured = held_out.measure(pdfa)
-        mean, low, high = measured.divergence
-        high += held_out.room
+        mean, low, high = held_out.add_unseen(measured.divergence, pdfa)
         share, losses, infinite = measured.infinite_share, measured.losses, measured.infinite
         return _Distance(mean, low, high, share, losses, infinite)
 

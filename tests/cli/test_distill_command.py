@@ -203,3 +203,17 @@ def test_commands_take_the_best_automaton(frontier: Frontier, folder: Path) -> N
     assert run_json("learn", "frontier.zip")["states"] == 4
     run("refit", "frontier.zip", "target.json", "-o", "fitted.json")
     assert len(load(folder / "fitted.json")) == 4
+
+
+def test_words_of_several_files_in_one_narrow_table(folder: Path) -> None:
+    words = run("sample", "target.json", "--count", 80, "--seed", 0).stdout
+    for name in ("one.txt", "two.txt"):
+        Path(name).write_text(words)
+    run("distill", "one.txt", "two.txt", "--states", "1,2", "-o", "out.zip")
+    assert loaded(folder / "out.zip").certificate.details["word_count"] == 160
+    shown = run("distill", "one.txt", "two.txt", "--states", "1,2").stdout
+    [header] = [line for line in shown.splitlines() if line.startswith("states")]
+    assert header.split()[1] == "cross-entropy"
+    assert header.split()[-1] == "perplexity"
+    text = error_of("distill", "one.txt", "target.json")
+    assert "target.json is a model: name it alone, or files of words" in text

@@ -227,3 +227,17 @@ def test_cut_words_have_not_ended(tmp_path: Path) -> None:
     words, is_cut = Corpus(path).encode_with_cuts()
     assert list(words) == [[0, 1], [1], []]
     assert is_cut.tolist() == [True, False, True]
+
+
+def test_names_of_files_are_not_taken_for_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["a.txt", "b.txt"]
+    for name in names:
+        Path(name).write_text("ab\n")
+    with pytest.raises(InputError, match=r"names of files, as a.txt, .*Corpus\(\[Path\(name\)"):
+        Corpus(names)
+    assert list(Corpus([Path(name) for name in names])) == [("a", "b")] * 2
+    assert len(Corpus([*names, "ab"])) == 3
+    assert len(Corpus([tuple(name) for name in names])) == 2

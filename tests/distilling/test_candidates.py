@@ -35,7 +35,7 @@ class Setting:
             self.held_out = HeldOut(sampling.held_out, observations)
         self.contexts = Contexts(self.evidence, max(SIZES))
 
-    def choose(self, machines: dict[int, Machine | None]) -> dict[int, Choice]:
+    def choose(self, machines: dict[int, list[Machine]]) -> dict[int, Choice]:
         return dict(Chooser(self.evidence, self.held_out, self.contexts).choose(machines))
 
     def loss(self, machine: Machine) -> float:
@@ -47,7 +47,8 @@ class Setting:
 def test_no_size_falls_below_contexts_or_the_search(seed: int) -> None:
     setting = Setting(seed)
     found = {size: fit.machine for size, fit in search(setting.evidence, SIZES, cycles=False)}
-    for size, choice in setting.choose({**found}).items():
+    choices = setting.choose({size: [machine] for size, machine in found.items()})
+    for size, choice in choices.items():
         mine = choice.candidate.sums.comparable.sum()
         context = fit_rows(setting.contexts.machine(size), setting.evidence).machine
         for other in (found[size], context):
@@ -59,7 +60,7 @@ def test_no_size_falls_below_contexts_or_the_search(seed: int) -> None:
 def test_contexts_stand_in_for_an_automaton_that_is_worse() -> None:
     setting = Setting(1)
     bad = Machine(np.zeros((1, 3), dtype=np.int32), np.full((1, 4), 0.25), np.full((1, 4), 0.25))
-    choices = setting.choose({8: bad, 40: bad, 300: None})
+    choices = setting.choose({8: [bad], 40: [bad, bad], 300: []})
     assert all(choice.candidate.is_contexts for choice in choices.values())
     assert len(choices[8].candidate.fit.machine.rows) <= 8
     losses = [float(choices[size].candidate.sums.comparable.sum()) for size in (8, 40, 300)]
@@ -84,7 +85,7 @@ def test_each_half_is_measured_with_the_choice_of_the_other() -> None:
 
 def test_rows_get_all_answers_in_the_end() -> None:
     setting = Setting(3)
-    choice = setting.choose({1: setting.contexts.machine(1)})[1]
+    choice = setting.choose({1: [setting.contexts.machine(1)]})[1]
     refitted = refit_rows(choice.candidate, setting.everything)
     everything = setting.everything
     mean = everything.weights @ np.asarray(everything.answers) / everything.total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from pdfalearn.distilling import evidence as module
 from pdfalearn.distilling.evidence import Evidence, make_dense
 from pdfalearn.distilling.searching import search
-from tests.distilling.trees import PlainTree, divergence, state_after, trees, words_of
+from tests.distilling.trees import PlainTree, divergence, random_tree, state_after, trees, words_of
 from tests.distilling.trees import machines_over as machines
 from tests.support import examples
 
@@ -43,10 +44,23 @@ def test_levels_and_steps_join_the_lengths(tree: PlainTree) -> None:
     for length, level in enumerate(evidence.levels):
         assert {len(word) for word in words[level]} == {length}
     assert sum(level.stop - level.start for level in evidence.levels) == len(words)
-    steps = evidence.steps
-    assert [(step.below, step.above) for step in steps] == [
-        pair[::-1] for pair in list(pairwise(evidence.levels))[::-1]
-    ]
+
+
+@examples(30)
+@given(trees(), st.sampled_from([40, 1]))
+def test_a_sweep_takes_all_from_children_to_parents(tree: PlainTree, deep: int) -> None:
+    evidence = tree.evidence()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_DEEP", deep)
+        patch.setattr(module, "_PERIOD", 2)
+        sweep = evidence.sweep
+    words = [words_of(evidence)[node] for node in sweep.order.tolist()]
+    assert words[0] == ()
+    assert sorted(words) == sorted(tree.words)
+    steps = [*sweep.steps, *([] if sweep.wrap is None else [sweep.wrap])]
+    assert (sweep.wrap is None) == (len(evidence.levels) <= max(deep, 2))
+    # Every word but the empty one is below in one step, and so is every child of each above.
+    assert sorted(word for step in steps for word in words[step.below]) == sorted(words)[1:]
     for step in steps:
         values = np.arange(1.0, step.below.stop - step.below.start + 1, dtype=np.float32)
         plain: dict[tuple[int, ...], float] = defaultdict(float)
@@ -62,6 +76,38 @@ def test_levels_and_steps_join_the_lengths(tree: PlainTree) -> None:
         assert step.symbols.tolist() == below
         runs = [symbol for begin, end, symbol in step.runs for _ in range(begin, end)]
         assert runs == below
+
+
+@examples(30)
+@given(trees(200), st.integers(1, 100), st.booleans())
+def test_some_of_the_words(tree: PlainTree, most: int, sparse: bool) -> None:
+    # Weights as those of words that were drawn: some end after every prefix.
+    weights = dict(tree.weights)
+    for word in sorted(tree.words, key=len, reverse=True)[:-1]:
+        weights[word[:-1]] += weights[word]
+    evidence = replace(tree, weights=weights).evidence(sparse=sparse)
+    some = evidence.thin(most)
+    assert some is evidence.thin(most)
+    assert (some is evidence) == (evidence.size <= most)
+    assert some.size >= min(most, evidence.size)  # the last word is there as a whole
+    ends = some.weights - np.bincount(some.parents[1:], some.weights[1:], some.size)
+    assert (some.weights > 0).all()
+    assert (ends >= -1e-6 * some.weights).all()
+    rows, found = make_dense(some.answers), words_of(some)
+    assert all(np.allclose(row, tree.answers[w]) for row, w in zip(rows, found, strict=True))
+
+
+def test_some_of_the_words_weigh_alike() -> None:
+    tree = random_tree(4, 2, 3000)
+    weights = dict(tree.weights)
+    for word in sorted(tree.words, key=len, reverse=True)[:-1]:
+        weights[word[:-1]] += weights[word]
+    evidence = replace(tree, weights=weights).evidence()
+    some = evidence.thin(1500)
+    share = some.total / evidence.total
+    places = {word: place for place, word in enumerate(words_of(evidence))}
+    for word, weight in zip(words_of(some)[:15], some.weights.tolist(), strict=False):
+        assert weight == pytest.approx(share * evidence.weights[places[word]], rel=0.3)
 
 
 @examples(30)

@@ -26,9 +26,10 @@ from pdfalearn import (
     view,
 )
 from pdfalearn.corpora import RecordedWords
-from pdfalearn.datasets import figure_3, reber
+from pdfalearn.datasets import figure_3, random_pdfa, reber
 from pdfalearn.distilling.recorded import HeldOutWords, Recorded, estimate_rows
 from pdfalearn.errors import InputError
+from pdfalearn.passive import alergia, mdi, smooth_rows
 from pdfalearn.results import DistillingInterrupted, DistillingProgress
 from pdfalearn.words import Words
 
@@ -257,3 +258,19 @@ def test_an_interrupt_after_large_automata_finds_small_ones_too() -> None:
 def test_the_knee_needs_no_larger_sizes() -> None:
     words = reber().sample(1000, seed=1).words
     assert distill(words, sizes=range(1, 8)).knee == 6
+
+
+def test_one_state_does_not_depend_on_the_sizes_asked() -> None:
+    alone, together = (distill(WORDS, sizes=sizes).points[0] for sizes in ([1], [1, 5]))
+    assert alone == together
+
+
+@pytest.mark.slow
+def test_ours_predicts_better_than_merging_at_its_size() -> None:
+    source = random_pdfa(30, 4, exact_size=True, seed=7)
+    words, fresh = (source.sample(count, seed=count).words for count in (1500, 4000))
+    frontier = distill(words)
+    for learnt in (alergia(words, epsilon=0.5), mdi(words)):
+        theirs = smooth_rows(learnt, words)
+        ours = frontier.at_most(len(theirs))
+        assert ours.log_probabilities(fresh).sum() > theirs.log_probabilities(fresh).sum()

@@ -18,7 +18,7 @@ from pdfalearn.distilling import merging
 from pdfalearn.distilling.evidence import Evidence, xlogx
 from pdfalearn.distilling.machines import fit_rows, make_pdfa
 from pdfalearn.distilling.merging import Folding, merge_prefixes
-from pdfalearn.distilling.polishing import polish
+from pdfalearn.distilling.prefixes import polish
 from tests.distilling.test_searching import tree_of
 from tests.distilling.trees import PlainTree, Word, trees, words_of
 from tests.support import examples

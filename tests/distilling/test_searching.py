@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.distilling.truth import same_structure
 from pdfalearn import PDFA
 from pdfalearn.datasets import figure_3, random_pdfa
-from pdfalearn.distilling import polishing
+from pdfalearn.distilling.engine import improve_by_cycles, reduce
 from pdfalearn.distilling.machines import (
     FLOOR,
     PRIOR_WEIGHT,
@@ -22,8 +22,10 @@ from pdfalearn.distilling.machines import (
     make_pdfa,
     redirect,
 )
-from pdfalearn.distilling.polishing import future_divergences, grow, polish, reduce
-from pdfalearn.distilling.searching import Search, SearchSettings, search
+from pdfalearn.distilling.polishing import future_divergences, grow
+from pdfalearn.distilling.prefixes import PrefixObjective, polish
+from pdfalearn.distilling.searching import search
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError
 from tests.distilling.trees import (
     PlainTree,
@@ -122,7 +124,7 @@ def test_polishing_repairs_a_transition() -> None:
 def test_reducing(data: st.DataObject, tree: PlainTree, most: int) -> None:
     evidence = tree.evidence()
     machine = only_reached(data.draw(machines_over(tree.width, 12)))
-    fit = reduce(fit_rows(machine, evidence), evidence, most)
+    fit = reduce(PrefixObjective(evidence), fit_rows(machine, evidence), most)
     assert 1 <= len(fit.machine.rows) <= most
     assert is_working(fit.machine)
     assert fit.loss == pytest.approx(plain_loss(fit.machine, tree), abs=1e-6)
@@ -134,7 +136,7 @@ def test_reducing_many_states(most: int) -> None:
     machine = only_reached(random_machine(1, 250, 3))
     assert len(machine.rows) > 200
     evidence = tree.evidence()
-    fit = reduce(fit_rows(machine, evidence), evidence, most)
+    fit = reduce(PrefixObjective(evidence), fit_rows(machine, evidence), most)
     assert 0.5 * most <= len(fit.machine.rows) <= most
     assert is_working(fit.machine)
 
@@ -144,7 +146,7 @@ def test_states_that_are_twice_there_go_first() -> None:
     twice = np.concatenate((true.transitions + 4, true.transitions))
     rows = np.concatenate((true.probabilities,) * 2)
     evidence = tree_of(true, 200).evidence()
-    fit = reduce(fit_rows(Machine(twice, rows, rows), evidence), evidence, 4)
+    fit = reduce(PrefixObjective(evidence), fit_rows(Machine(twice, rows, rows), evidence), 4)
     assert same_structure(true, make_pdfa(fit, evidence, true.alphabet))
     assert fit.loss == pytest.approx(0, abs=1e-9)
 
@@ -162,12 +164,10 @@ def test_divergences_of_futures(seed: int, states: int, width: int, sweeps: int)
                 total += share * plain(left, right, depth - 1)
         return total
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(polishing, "_SWEEPS", sweeps)
-        patch.setattr(polishing, "_LIKELY", 0.0)
-        logs, no_states = np.log(np.maximum(machine.rows, FLOOR)), np.empty(0, dtype=np.int32)
-        evidence = random_tree(seed, width, 3).evidence()
-        found = future_divergences(Fit(machine, logs, no_states, 0.0), evidence)
+    logs, no_states = np.log(np.maximum(machine.rows, FLOOR)), np.empty(0, dtype=np.int32)
+    evidence = random_tree(seed, width, 3).evidence()
+    settings = SearchSettings(sweeps=sweeps, likely=0.0)
+    found = future_divergences(Fit(machine, logs, no_states, 0.0), evidence, settings)
     expected = [[plain(p, q, sweeps) for q in range(states)] for p in range(states)]
     assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-4)
 
@@ -189,10 +189,11 @@ def test_growing_and_cycles_make_up_for_a_missing_state() -> None:
     tree = tree_of(true, 400)
     evidence = tree.evidence()
     machine = Machine(true.transitions.copy(), true.probabilities, true.probabilities)
-    small = reduce(fit_rows(machine, evidence), evidence, 9)
+    objective = PrefixObjective(evidence)
+    small = reduce(objective, objective.fit(machine), 9)
     again = polish(grow(small, evidence, 3), evidence)
     assert again.loss < 0.5 * small.loss
-    cycled = Search(evidence, True, False, SearchSettings()).improve_by_cycles(small)
+    cycled = improve_by_cycles(objective, small)
     assert cycled.loss <= small.loss
 
 
@@ -233,7 +234,8 @@ def test_what_was_never_taken_and_is_impossible_is_undefined() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"largest": 1}, {"cycled": -1}, {"deviations": -1.0}, {"reluctance": "much"}]
+    "wrong",
+    [{"largest": 1}, {"cycled": -1}, {"deviations": -1.0}, {"reluctance": "much"}, {"tries": 0.5}],
 )
 def test_settings_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

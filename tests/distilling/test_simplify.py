@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.simplifying import ratios, small_pdfa
 from pdfalearn import PDFA, divergence, quotient, simplify
+from pdfalearn.chains import walks
 from pdfalearn.datasets import random_pdfa, reber
-from pdfalearn.distilling import futures
+from pdfalearn.distilling import simplifying
 from pdfalearn.equivalence.relations import Exact
 from pdfalearn.errors import InputError
 from pdfalearn.results import Simplified
@@ -141,11 +142,24 @@ def test_copies_of_a_state_are_found_again() -> None:
 
 @pytest.mark.slow
 def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(futures, "MOST_COMPARED", 100)
+    monkeypatch.setattr(simplifying, "MOST_COMPARED", 100)
     pdfa = random_pdfa(150, 2, seed=7)
     ten, one = simplify(pdfa, states=[10, 1])
     assert ten.states == 10
     assert ten.divergence < one.divergence
+
+
+def test_more_pairs_than_can_be_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pdfa = random_pdfa(120, 2, exact_size=True, seed=1)
+    wanted = simplify(pdfa, divergence=0.02)
+    monkeypatch.setattr(walks, "MOST_PAIRS", 5000)
+    monkeypatch.setattr(simplifying, "_COMPARED", 4000)
+    with pytest.raises(InputError, match=r"^100 states are too many .*ask for fewer states$"):
+        simplify(pdfa, states=100)
+    found = simplify(pdfa, divergence=0.02)
+    assert found.divergence <= 0.02
+    assert found.states <= 1.3 * wanted.states
+    assert simplify(pdfa, divergence=0.0).states == 120
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from tests.learning.test_interruptions import (
     partial_results,
 )
 from tests.results.test_values import assert_same
+from tests.support import need_program
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -175,7 +176,7 @@ def test_a_class_below_ours_is_saved_and_shown_as_ours(tmp_path: Path) -> None:
 
 def test_checks_before_learning(tmp_path: Path) -> None:
     check_can_save(tmp_path / "run.zip", Result)
-    check_can_save(tmp_path / "tree.svg", TreeNode)
+    check_can_save(tmp_path / "tree.dot", TreeNode)
     check_can_save(tmp_path / "pdfa.npz", PDFA)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="whole run"):
@@ -186,6 +187,12 @@ def test_checks_before_learning(tmp_path: Path) -> None:
         check_can_save(tmp_path / "tree.npz", TreeNode)
     with pytest.raises(FileNotFoundError):
         check_can_save(tmp_path / "nowhere" / "run.zip", Result)
+
+
+def test_checks_before_drawing(tmp_path: Path) -> None:
+    need_program("dot")
+    check_can_save(tmp_path / "tree.svg", TreeNode)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_automata_are_automata_still(tmp_path: Path) -> None:

@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 
 from benchmarks.corpora.aalpy_machines import alergia_of_aalpy, merging_of_aalpy, read_machine
 from pdfalearn import PDFA
+from pdfalearn.corpora import PrefixTree
 from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.errors import InputError
-from pdfalearn.passive import alergia, clark_thollard, likelihood_ratio, mdi, smooth_rows
+from pdfalearn.passive import (
+    alergia,
+    clark_thollard,
+    likelihood_ratio,
+    mdi,
+    merge_variously,
+    smooth_rows,
+)
+from pdfalearn.words import Words
 from tests.passive import plain_merging as plain
 
 LEARNERS: dict[str, Callable[..., PDFA]] = {
@@ -172,3 +181,23 @@ def test_a_greater_epsilon_and_a_smaller_alpha_keep_more_states() -> None:
 def test_arguments_are_checked(call: Callable[[], PDFA], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+@settings(max_examples=60, deadline=None)
+@given(BAGS)
+def test_automata_of_all_criteria_have_the_counts_of_their_words(words: list[plain.Word]) -> None:
+    tree = PrefixTree.of(Words.of(words), SYMBOLS)
+    merged = list(merge_variously(tree, len(tree)))
+    assert len(merged) >= 3  # each criterion has one
+    few = [counts for _, counts in merge_variously(tree, 2)]
+    assert list(map(len, few)) == [len(counts) for _, counts in merged if len(counts) <= 2]
+    for transitions, counts in merged:
+        found = np.zeros_like(counts)
+        for word in words:
+            state = 0
+            for symbol in word:
+                found[state, symbol + 1] += 1
+                state = transitions[state, symbol]
+            found[state, 0] += 1
+        np.testing.assert_array_equal(found, counts)
+        assert transitions.min() >= 0

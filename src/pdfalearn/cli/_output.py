@@ -159,7 +159,10 @@ def _print_table(table: Table) -> None:
         [value if isinstance(value, Bar) else escaped(format_value(value)) for value in row]
         for row in table.rows
     ]
-    columns = [_Column(escaped(name), [row[i] for row in rows]) for i, name in enumerate(header)]
+    columns = [
+        _Column(escaped(name), [row[place] for row in rows], table.is_boxed)
+        for place, name in enumerate(header)
+    ]
     console = _console()
     _print_part(table.title)
     # Columns are parted so that the least that each needs fits side by side.
@@ -175,7 +178,7 @@ def _print_table(table: Table) -> None:
 class _Column:
     """A column of a table, and the space that it needs."""
 
-    def __init__(self, header: str, cells: list[str | Bar]) -> None:
+    def __init__(self, header: str, cells: list[str | Bar], is_boxed: bool) -> None:
         from rich.cells import cell_len
 
         self.header, self.cells = header, cells
@@ -189,7 +192,9 @@ class _Column:
         else:
             words = [word.strip("(),;:") for text in texts for word in text.split()]
             figures = [len(word) for word in words if _FIGURE.fullmatch(word)]
-            self.least = max([*figures, min(self.natural, _TEXT_WIDTH)])
+            # Beside many figures a text has less space: that of its longest word.
+            longest = self.natural if is_boxed else max(map(cell_len, words), default=1) + 1
+            self.least = max([*figures, min(self.natural, longest, _TEXT_WIDTH)])
 
 
 def _width(table: Table, columns: Sequence[_Column], kind: str) -> int:

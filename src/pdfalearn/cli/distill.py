@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,7 +51,7 @@ _FIGURES = (
 
 
 @command(
-    "SOURCE",
+    "SOURCE...",
     *SPENDING,
     option(
         "states",
@@ -75,9 +76,9 @@ _FIGURES = (
 def distill(chosen: Chosen) -> LongRun[Frontier]:
     r"""Find the best automaton of each size, of words or a model.
 
-    SOURCE is a file of words: one a line, or as --format says; a pattern in quotes, as 'logs/*.gz',
-    means all such files, and - the standard input. What follows each prefix is counted, and words
-    that are held out tell how well each automaton predicts. No budget is needed.
+    SOURCE is a file of words, or several: one word a line, or as --format says; - is the standard
+    input. What follows each prefix is counted, and words that are held out tell how well each
+    automaton predicts. No budget is needed.
 
     With --template it is a log of raw lines: which words of a line stay the same is found out, and
     these templates are the events. -o is then a file in .json, which also says how lines are read,
@@ -103,6 +104,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     --------
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn distill words.txt -o frontier.html
+    $ pdfalearn distill logs/*.gz -o frontier.html
     $ pdfalearn distill app.log --template --session 'req=(\w+)' -o model.json
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
@@ -121,9 +123,12 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     for name in chosen.collect_given(LOG):
         raise click.UsageError(f"{flag_of(name)} needs --template: it is for logs of raw lines.")
     outputs = _outputs(chosen)
-    check_files(outputs, [chosen.source, chosen.corpus, chosen.store])
+    check_files(outputs, [*chosen.source, chosen.corpus, chosen.store])
     source: Model | Corpus
-    if names_words(chosen.source, chosen):
+    of_models = [name for name in chosen.source if not names_words(name, chosen)]
+    if of_models and len(chosen.source) > 1:
+        raise click.UsageError(f"{of_models[0]} is a model: name it alone, or files of words.")
+    if not of_models:
         for name in chosen.collect_given(_FOR_MODELS):
             raise click.UsageError(f"{flag_of(name)} is for models, not for words.")
         source, line = chosen.make_corpus(chosen.source), DistillingLine(is_of_words=True)
@@ -132,7 +137,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         for name in chosen.collect_given(_FOR_WORDS):
             raise click.UsageError(f"{flag_of(name)} is for words, not for models.")
         budget, sampler = chosen.make_spending(), chosen.make_sampler()
-        source, line = chosen.make_model(chosen.source), DistillingLine(budget.max_symbols)
+        source, line = chosen.make_model(*of_models), DistillingLine(budget.max_symbols)
         settings = {"budget": budget, "sampler": sampler, **chosen.collect(*RUN)}
     # Symbols that no file can hold are refused before anything is asked.
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
@@ -159,10 +164,10 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     outputs, watching = list[Output[Any]](), pdfalearn.watching
     if chosen.output is not None:
         watching.check_can_watch(chosen.output)
-        chosen.refuse_overwriting(chosen.source)
+        chosen.refuse_overwriting(*chosen.source)
         chosen.check_output()
     reader, found = watching.learn_log(
-        chosen.source, skip_bad=chosen.skip_bad, **chosen.collect_given(LOG)
+        map(Path, chosen.source), skip_bad=chosen.skip_bad, **chosen.collect_given(LOG)
     )
     path, sizes = chosen.output, chosen.states or []
     if path is not None:
@@ -196,9 +201,10 @@ def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
 
 
 def _describe(chosen: Chosen, frontier: Frontier, notes: tuple[str, ...] = ()) -> Answer:
-    given = {"target": chosen.source, **chosen.collect("output", "store", "seed")}
+    names = " ".join(chosen.source)
+    given = {"target": names, **chosen.collect("output", "store", "seed")}
     members = {**given, **frontier_members(frontier)}
-    parts = frontier_parts(f"{chosen.source}, distilled", frontier)
+    parts = frontier_parts(f"{names}, distilled", frontier)
     return Answer(members, parts, [*notes, *frontier.notes])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from os.path import isfile  # which is False of what cannot be a name
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -349,7 +350,17 @@ def _split_source(
     items: tuple[Any, ...] = tuple(source)
     if items and all(isinstance(one, os.PathLike) for one in items):
         return tuple(file for one in items for file in list_sources(one)), None
+    if items and all(map(_names_file, items)):
+        raise InputError(
+            f"these are names of files, as {shorten(items[0], _SHOWN)}, and strings of a list are "
+            "words: Corpus([Path(name) for name in names]) reads the files"
+        )
     return (), _list_words(items, "word")
+
+
+def _names_file(item: object) -> bool:
+    """Return whether a string has the form of a file's name, and there is such a file."""
+    return isinstance(item, str) and not {".", "/", "\\"}.isdisjoint(item) and isfile(item)  # noqa: PTH113
 
 
 def _list_words(given: Iterable[Word], unit: str) -> ListedPart:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pdfalearn.distilling.fitting import refit as refit
     from pdfalearn.distilling.sampling import Sampling as Sampling
     from pdfalearn.distilling.sampling import check_sampler as check_sampler
-    from pdfalearn.distilling.searching import SearchSettings as SearchSettings
+    from pdfalearn.distilling.settings import SearchSettings as SearchSettings
     from pdfalearn.distilling.simplifying import simplify as simplify
     from pdfalearn.distilling.starting import distill as distill
 else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from pdfalearn.distilling.machines import (
     prune,
     shrink_rows,
 )
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 
 # Of a strength, what rows are drawn to, and as if how many words had shown it.
 PriorsOf: TypeAlias = Callable[[float], tuple[Floats, float]]
@@ -58,17 +58,14 @@ class Chooser:
 
     def __init__(self, evidence: Evidence, held_out: HeldOut, contexts: Contexts) -> None:
         self._evidence, self._held_out, self._contexts = evidence, held_out, contexts
-        self._is_first = np.arange(held_out.word_count) % 2 == 0
         # The places of the strengths chosen last: automata of like sizes need like ones.
         self._last = {True: _FIRST, False: _FIRST}
 
-    def choose(self, machines: Mapping[int, Machine | None]) -> Iterator[tuple[int, Choice]]:
-        """Yield the choice of every size, the largest first; None was not searched for."""
+    def choose(self, machines: Mapping[int, Sequence[Machine]]) -> Iterator[tuple[int, Choice]]:
+        """Yield the choice of every size, the largest first; if none was found, of contexts."""
         for size in sorted(machines, reverse=True):
-            machine, found = machines[size], list[Candidate]()
-            if machine is not None:
-                found += self._measure_searched(machine)
-            if machine is None or size <= len(self._contexts):
+            found = [each for machine in machines[size] for each in self._measure_searched(machine)]
+            if not found or size <= len(self._contexts):
                 found += self._measure_contexts(size)
             yield size, self._compare(found)
 
@@ -120,15 +117,23 @@ class Chooser:
         return self._held_out.sum_words(transitions, 0, machine.rows)
 
     def _compare(self, found: list[Candidate]) -> Choice:
-        losses = np.array([candidate.sums.comparable for candidate in found])
-        first, second = (
-            losses[:, self._is_first].sum(axis=1),
-            losses[:, ~self._is_first].sum(axis=1),
-        )
-        by_first, by_second = found[int(first.argmin())].sums, found[int(second.argmin())].sums
-        pairs = zip(by_second, by_first, strict=True)
-        honest = WordSums(*(np.where(self._is_first, *pair) for pair in pairs))
-        return Choice(found[int((first + second).argmin())], honest)
+        best, chosen = choose_on_halves([candidate.sums.comparable for candidate in found])
+        words = np.arange(len(chosen))
+        tables = map(np.array, zip(*(candidate.sums for candidate in found), strict=True))
+        return Choice(found[best], WordSums(*(table[chosen, words] for table in tables)))
+
+
+def choose_on_halves(losses: Sequence[Floats]) -> tuple[int, Integers]:
+    """Choose among candidates by their losses on held-out words.
+
+    Return the best on all words, and for every word the best on the other half of the words: so the
+    choice does not flatter.
+    """
+    table = np.array(losses)
+    is_first = np.arange(table.shape[1]) % 2 == 0
+    first, second = table[:, is_first].sum(axis=1), table[:, ~is_first].sum(axis=1)
+    by_other = np.where(is_first, second.argmin(), first.argmin())
+    return int((first + second).argmin()), by_other
 
 
 def refit_rows(choice: Candidate, evidence: Evidence) -> Fit:

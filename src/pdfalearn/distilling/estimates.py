@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Fit
+from pdfalearn.distilling.evidence import Table, sum_xlogx
 from pdfalearn.distilling.noise import FreshAnswers
-from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence
+from pdfalearn.distilling.sampling import Positions, Sampling, make_evidence, make_table
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import (
+    IMPOSSIBLE,
     NOTHING,
     Certificate,
     Frontier,
@@ -33,8 +33,8 @@ CONFIDENCE = 0.95
 _AT_ONCE = 2**12
 # Smaller divergences are rounding.
 _ROUNDING = 1e-12
-# Intervals from fewer held-out words than this are too narrow rather often.
-FEW_WORDS = 200
+# What is so rare that it is in none of n words has at most this share over n of all, in 95%.
+_RULE_OF_THREE = 3.0
 
 
 class Interval(NamedTuple):
@@ -87,7 +87,7 @@ class HeldOut:
     """Words that nothing was learnt from.
 
     ``codes`` are the symbols that are looked at, if not all; ``learnt`` the weights of the nodes
-    that were learnt from; ``fresh`` the answers to measure with, where a model is noisy.
+    that were learnt from; ``fresh`` the words to measure with, where a model is noisy.
     """
 
     def __init__(
@@ -100,43 +100,63 @@ class HeldOut:
         fresh: FreshAnswers | None = None,
     ) -> None:
         passes = positions.count_passes(observations)
-        rows = None if fresh is None else fresh.rows
-        evidence, nodes = make_evidence(observations, passes, codes=codes, row_numbers=rows)
-        # What divergences from noisy answers are too large by, and its error.
-        self._noise = 0.0, 0.0
-        if fresh is not None:
-            positions, self._noise = fresh.positions, (fresh.noise, fresh.noise_error)
+        evidence, nodes = make_evidence(observations, passes, codes=codes)
         numbers = np.zeros(observations.nodes.size, dtype=np.int64)
         numbers[nodes] = np.arange(len(nodes))
+        # The answers to measure with, the node of each, what Σ D·log D is of each without noise,
+        # and which answer is that of every position.
+        self._answers, self._nodes = evidence.answers, np.arange(len(nodes))
+        self._entropies, self._places = evidence.negative_entropies, numbers[positions.nodes]
+        # What divergences from noisy answers are too large by, and its error; None without noise.
+        self.noise = 0.0
+        self._noise_error: float | None = None
+        if fresh is not None:
+            positions = fresh.positions
+            self._nodes, self._places = numbers[positions.nodes], np.arange(len(positions.nodes))
+            table, _ = make_table(observations, positions.nodes, fresh.rows, evidence.codes)
+            self._answers, self._entropies = table, sum_xlogx(table) - fresh.noise
+            self.noise, self._noise_error = fresh.noise, fresh.noise_error
         self._evidence = evidence
-        self._nodes = numbers[positions.nodes]
         self._words = positions.words
         self.word_count = positions.word_count
         # How many positions every word has.
-        self.lengths: Floats = self._sum_up(np.ones(evidence.size))
+        self.lengths: Floats = self._sum_up(np.ones(len(self._nodes)))
         is_unseen = np.ones(evidence.size) if learnt is None else learnt[nodes] == 0
-        self._is_unseen: Floats = is_unseen.astype(np.float64)
+        self._is_unseen: Floats = is_unseen[self._nodes].astype(np.float64)
         # How many of them have prefixes that were not learnt from.
         self.unseen_lengths: Floats = self._sum_up(self._is_unseen)
         # The mean entropy of the model's answers.
-        self.entropy = self._noise[0] - float(evidence.negative_entropies[self._nodes].mean())
-        mean = evidence.sums(np.zeros(evidence.size, dtype=np.int64), 1)[0][0] / evidence.total
-        single = -float(mean @ np.log(np.where(mean > 0, mean, 1.0))) - self.entropy
-        # What one more word would add to a mean, with the loss of an automaton of a single state. A
-        # word on which an automaton is lost may be too rare to be among the held-out ones.
-        self.room = max(0.0, single) / max(1, self.word_count)
+        self.entropy = -float(self._entropies[self._places].mean())
 
     def measure(self, pdfa: PDFA) -> Measured:
         """Measure an automaton."""
         return self.summarize(self.sum_words(pdfa.transitions, pdfa.initial, pdfa.probabilities))
 
+    def add_unseen(self, interval: Interval, pdfa: PDFA) -> Interval:
+        """Add what an automaton may lose on words that are too rare to be among these.
+
+        Lost, it would be in any of its states wherever it is. By the rule of three, words on which
+        it is lost have a share of at most 3 / n where none of n words is one of them (in 95%).
+        """
+        evidence, codes = self._evidence, self._evidence.codes
+        states = evidence.states(pdfa.transitions[:, codes], pdfa.initial)[self._nodes]
+        states = states[self._places]
+        visits = np.bincount(states[states >= 0], minlength=len(pdfa))
+        passes = np.bincount(self._nodes[self._places], minlength=evidence.size)
+        mean = np.asarray(passes @ evidence.answers) / passes.sum()
+        rows = pdfa.probabilities[:, np.append(0, codes + 1)]
+        logs = np.log(np.maximum(rows, np.exp(-IMPOSSIBLE)))
+        lost = -float(visits @ (logs @ mean)) / max(1, visits.sum()) - self.entropy
+        unseen = _RULE_OF_THREE * max(0.0, lost) / max(1, self.word_count)
+        high = interval.mean + float(np.hypot(interval.high - interval.mean, unseen))
+        return interval._replace(high=high)
+
     def sum_words(self, transitions: NDArray[np.int32], initial: int, rows: Floats) -> WordSums:
         """Measure an automaton word by word; -1 is an undefined transition."""
-        evidence = self._evidence
-        states = evidence.states(transitions, initial)
-        crossed, distances, is_wrong = _compare(evidence, rows, states)
-        divergences = crossed + evidence.negative_entropies
-        divergences[divergences < _ROUNDING] = 0.0
+        states = self._evidence.states(transitions, initial)[self._nodes]
+        crossed, distances, is_wrong = _compare(self._answers, rows, states)
+        divergences = crossed + self._entropies
+        divergences[np.abs(divergences) < _ROUNDING] = 0.0
         is_infinite = ~np.isfinite(divergences)
         divergences[is_infinite] = crossed[is_infinite] = 0.0
         unseen = self._is_unseen
@@ -147,15 +167,16 @@ class HeldOut:
         return WordSums(*map(self._sum_up, figures))
 
     def _sum_up(self, figures: NDArray[Any]) -> Floats:
-        """Sum figures of nodes up over the positions of every word."""
-        return np.bincount(self._words, figures[self._nodes], self.word_count).astype(np.float64)
+        """Sum figures of answers up over the positions of every word."""
+        return np.bincount(self._words, figures[self._places], self.word_count).astype(np.float64)
 
     def summarize(self, sums: WordSums) -> Measured:
         """Return the measures over all words."""
         total, infinite = float(self.lengths.sum()), float(sums.infinite.sum())
         unseen = float((self.unseen_lengths - sums.unseen_infinite).sum())
-        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, *self._noise)
-        unseen_loss = max(0.0, float(sums.unseen_losses.sum()) - unseen * self._noise[0])
+        lengths = self.lengths - sums.infinite
+        divergence = estimate_mean(sums.losses, lengths, self._noise_error)
+        unseen_loss = max(0.0, float(sums.unseen_losses.sum()))
         return Measured(
             sums.losses,
             sums.infinite,
@@ -169,19 +190,29 @@ class HeldOut:
 
 
 def _compare(
-    evidence: Evidence, table: Floats, states: NDArray[np.int32]
+    all_answers: Table, table: Floats, states: NDArray[np.int32]
 ) -> tuple[Floats, Floats, Floats]:
-    """Return every node's cross entropy and L1 distance, and whether the likeliest differ."""
-    crossed, distances = np.full(evidence.size, np.inf), np.full(evidence.size, 2.0)
-    is_wrong = np.ones(evidence.size)
+    """Return every answer's cross entropy and L1 distance, and whether the likeliest differ."""
+    crossed, distances = np.full(len(states), np.inf), np.full(len(states), 2.0)
+    is_wrong = np.ones(len(states))
     known = (states >= 0).nonzero()[0]
     likeliest = table.argmax(axis=1)
     for begin in range(0, len(known), _AT_ONCE):
         part = known[begin : begin + _AT_ONCE]
-        answers = evidence.answers[part]
+        answers = all_answers[part]
+        if not isinstance(answers, csr_array):
+            rows = table[states[part]]
+            is_zero = rows <= 0
+            logs = np.log(np.where(is_zero, 1.0, rows))
+            crossed[part] = -np.einsum("xa,xa->x", answers, logs)
+            if is_zero.any():
+                crossed[part[((answers > 0) & is_zero).any(axis=1)]] = np.inf
+            distances[part] = np.abs(answers - rows).sum(axis=1)
+            mine = answers[np.arange(len(part)), likeliest[states[part]]]
+            is_wrong[part] = mine < answers.max(axis=1)
+            continue
         nodes, columns = answers.nonzero()
-        is_sparse = isinstance(answers, csr_array)
-        values = answers.data[answers.data != 0] if is_sparse else answers[nodes, columns]
+        values = answers.data[answers.data != 0]
         rows = table[states[part][nodes], columns]
         with np.errstate(divide="ignore"):
             crossed[part] = -np.bincount(nodes, values * np.log(rows), len(part))
@@ -194,15 +225,12 @@ def _compare(
     return crossed, distances, is_wrong
 
 
-def estimate_mean(
-    losses: Floats, lengths: Floats, noise: float = 0.0, noise_error: float = 0.0
-) -> Interval:
+def estimate_mean(losses: Floats, lengths: Floats, noise_error: float | None = None) -> Interval:
     """Estimate a mean per position from sums per word: a ratio, as words differ in length.
 
-    ``noise`` is subtracted from every position; the interval is then that of the mean itself.
-
     Most of a divergence may come from few words, and those that cost most may not have been drawn.
-    So the interval is one of the logarithm, and as wide as if the worst word had come twice.
+    So the interval is one of the logarithm, and as wide as if the worst word had come twice. Where
+    noise was subtracted, with the error ``noise_error``, it is that of the mean itself.
     """
     mean = float(losses.sum() / max(lengths.sum(), 1.0))
     if len(losses) < 2:
@@ -212,10 +240,9 @@ def estimate_mean(
     worst = int((losses - mean * lengths).argmax())
     error = standard_error(np.append(losses, losses[worst]), np.append(lengths, lengths[worst]))
     quantile = float(stdtrit(len(losses) - 1, (1 + CONFIDENCE) / 2))  # of Student's t
-    if noise:
+    if noise_error is not None:
         width = quantile * float(np.hypot(error, noise_error))
-        less = mean - noise
-        return Interval(max(0.0, less), max(0.0, less - width), max(0.0, less + width))
+        return Interval(max(0.0, mean), max(0.0, mean - width), max(0.0, mean + width))
     with np.errstate(over="ignore"):
         factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
@@ -248,14 +275,14 @@ def make_frontier(
     points = []
     for each in kept:
         measured = held_out.summarize(each.sums)
-        mean, low, high = measured.divergence
+        mean, low, high = _widen(measured.divergence, each, held_out)
         points.append(
             Point(
                 states=len(each.pdfa),
                 pdfa=each.pdfa,
                 divergence=mean,
                 low=low,
-                high=high + held_out.room + each.rare,
+                high=high,
                 infinite_share=measured.infinite_share,
                 l1=measured.l1,
                 word_error_rate=measured.word_error_rate,
@@ -277,38 +304,32 @@ def make_frontier(
     return replace(frontier, certificate=certificate)
 
 
+def _widen(interval: Interval, found: Measurement, held_out: HeldOut) -> Interval:
+    """Widen an interval by what held-out words cannot show.
+
+    Rows were given all answers afterwards, so that the automaton may be as near as it is on the
+    words that it was made from.
+    """
+    mean, low, high = held_out.add_unseen(interval, found.pdfa)
+    least = max(0.0, found.training_divergence - held_out.noise)
+    return Interval(mean, low * min(1.0, least / max(mean, _ROUNDING)), high + found.rare)
+
+
 def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the words that it was made from, and on those that
-    are held out.
+    It is beaten if a smaller one is as good on the held-out words: so a larger one of the frontier
+    is always the better one there.
     """
     chosen: list[Measurement] = []
-    least = [np.inf, np.inf]
+    least = np.inf
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
         mean = float(each.sums.comparable.sum()) / float(lengths.sum())
-        figures = each.training_divergence, mean
         is_new = not chosen or len(each.pdfa) > len(chosen[-1].pdfa)
-        if is_new and any(
-            mine < other - NOTHING for mine, other in zip(figures, least, strict=True)
-        ):
+        if is_new and mean < least - NOTHING:
             chosen.append(each)
-            least = [min(pair) for pair in zip(figures, least, strict=True)]
+            least = mean
     return chosen
-
-
-def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
-    """Return by how much words that are too rare to be drawn may raise the loss.
-
-    ``drawn`` says how many of the drawn words pass every node: none those that were asked because
-    automata were blind there.
-    """
-    is_rare = (drawn == 0) & (fit.states >= 0)
-    sums = evidence.sum_answers(np.where(is_rare, fit.states, -1), len(fit.logs))
-    crossed = (sums.multiply(fit.logs) if isinstance(sums, csr_array) else sums * fit.logs).sum()
-    weights = evidence.weights[is_rare]
-    more = weights @ evidence.negative_entropies[is_rare] - crossed - weights.sum() * fit.loss
-    return max(0.0, float(more) / max(1.0, float(drawn.sum())))
 
 
 def _certify(
@@ -338,16 +359,12 @@ def _certify(
         texts.append(f"{sampling.cut_words:,} of {sampling.words:,} words were cut")
     if best.infinite_share:
         texts.append(f"at {best.infinite_share:.2%} of positions the divergence is infinite")
-    if words < FEW_WORDS:
-        texts.append(
-            f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: take a "
-            "larger budget to publish them"
-        )
     if fresh is not None:
         texts.append(
-            "answers differ from one time to the next: held-out prefixes that were learnt from "
-            f"were asked again ({fresh.asked:,}) or left out ({fresh.left_out:,} positions), and "
-            f"the noise of answers, {fresh.noise:.3g} nats, is subtracted"
+            f"answers differ from one time to the next: {fresh.asked:,} held-out prefixes were "
+            "asked again, for each word by itself, until the budget was spent (which leaves out "
+            f"{fresh.left_out:,} words), and the noise of answers, {fresh.noise:.3g} nats, is "
+            "subtracted"
         )
     if is_interrupted:
         texts.append("stopped by hand")

@@ -16,11 +16,15 @@ from pdfalearn.typing import Floats, Integers, Singles
 # Symbols that together have at most this share of all weight may share one column of answers.
 _RARE, _TINY = 1e-3, 1e-300
 
+# Where words have at most this many symbols, sums over subtrees see all of them; else they see at
+# least this many symbols ahead.
+_DEEP, _PERIOD = 40, 16
+
 Table = NDArray[np.float64] | csr_array[np.float64]
 
 
 class Step(NamedTuple):
-    """The nodes of one length and those one symbol longer."""
+    """Nodes and those one symbol longer, as places in the order of a `Sweep`."""
 
     above: slice
     below: slice
@@ -32,6 +36,39 @@ class Step(NamedTuple):
     symbols: Integers
     # Which nodes below have the same last symbol: from where to where, and the symbol.
     runs: list[tuple[int, int, int]]
+
+
+class Sweep(NamedTuple):
+    """How to sum up over what is below nodes, in few steps even if words are long.
+
+    Nodes whose lengths are the same modulo a period take each step together. So the sums see what
+    is below a node up to where the period ends; a second round, which begins with ``wrap`` and the
+    sums of the first, sees a whole period at least. Without ``wrap`` one round sees everything.
+    """
+
+    # The nodes in the order in which steps have them.
+    order: Integers
+    # The longest lengths first.
+    steps: list[Step]
+    wrap: Step | None
+
+
+class Turns(NamedTuple):
+    """The last two symbols of nodes, and their answers by the last symbol.
+
+    The beginning stands for the symbol before the first one: it is one more symbol.
+    """
+
+    # Of each pair of symbols the last one, and the one before.
+    symbols: Integers
+    befores: Integers
+    # The pair of every node, in the order of the sweep.
+    of_nodes: Integers
+    # Weighted answers by their node's last symbol, from where to where that is the same, and the
+    # place of every node in this order.
+    answers: Singles
+    runs: list[tuple[int, int, int]]
+    places: Integers
 
 
 class Evidence:
@@ -68,14 +105,14 @@ class Evidence:
         self.answers = answers[order]
         # The column of the terminal and of each symbol, and its share of what is in the column.
         self.columns, self.shares = np.arange(self.width + 1), np.ones(self.width + 1)
+        # What was last computed with this evidence, and for what.
+        self.kept: Any = None
+        self._thinned: dict[int, Evidence] = {}
 
     @cached_property
     def negative_entropies(self) -> Floats:
         """Σ D·log D of every answer."""
-        logs = self.answers.copy()
-        values = logs.data if isinstance(logs, csr_array) else logs
-        values[:] = xlogx(values)
-        return np.asarray(logs.sum(axis=1))
+        return sum_xlogx(self.answers)
 
     @cached_property
     def lumped(self) -> Evidence:
@@ -91,13 +128,14 @@ class Evidence:
         if 2 * count > self.answers.shape[1]:
             return self
         lumped = copy(self)
+        lumped.kept, lumped._thinned = None, {}
         is_kept = np.ones(self.width + 1, dtype=bool)
         is_kept[rare] = False
         lumped.columns = np.where(is_kept, np.cumsum(is_kept) - 1, count - 1)
         lumped.shares = np.ones(self.width + 1)
         lumped.shares[rare] = masses[rare] / max(masses[rare].sum(), _TINY)
         lumped.answers = lumped.lump(self.answers)
-        for name in ("negative_entropies", "weighted", "lumped"):
+        for name in ("negative_entropies", "weighted", "swept", "turns", "lumped"):
             lumped.__dict__.pop(name, None)
         return lumped
 
@@ -115,17 +153,30 @@ class Evidence:
         return np.asarray(rows[:, self.columns] * self.shares)
 
     @cached_property
-    def steps(self) -> list[Step]:
-        """How every length goes on to the next, the longest first."""
-        steps = []
-        for above, below in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
-            symbols, parents = self.symbols[below], self.parents[below] - above.start
-            count, sums = len(symbols), None
-            if len(np.unique(parents)) < count:
-                ones, shape = np.ones(count, dtype=np.float32), (above.stop - above.start, count)
-                sums = csr_array((ones, (parents, np.arange(count))), shape=shape)
-            steps.append(Step(above, below, parents, sums, symbols, find_runs(symbols)))
-        return steps
+    def sweep(self) -> Sweep:
+        """How sums over subtrees are computed."""
+        count = len(self.levels)
+        period = count if count <= _DEEP else _PERIOD
+        lengths = np.repeat(np.arange(count), [level.stop - level.start for level in self.levels])
+        phases = lengths % period
+        order = np.lexsort((self.symbols, lengths > 0, phases))
+        places = np.empty(self.size, dtype=np.int64)
+        places[order] = np.arange(self.size)
+        ends = np.cumsum(np.bincount(phases, minlength=period)).tolist()
+        parts = [slice(*pair) for pair in pairwise([0, *ends])]
+
+        def make_step(above: slice, below: slice) -> Step:
+            nodes = order[below]
+            symbols, parents = self.symbols[nodes], places[self.parents[nodes]] - above.start
+            total, sums = len(symbols), None
+            if len(np.unique(parents)) < total:
+                ones, shape = np.ones(total, dtype=np.float32), (above.stop - above.start, total)
+                sums = csr_array((ones, (parents, np.arange(total))), shape=shape)
+            return Step(above, below, parents, sums, symbols, find_runs(symbols))
+
+        steps = [make_step(*pair) for pair in zip(parts[-2::-1], parts[:0:-1], strict=True)]
+        wrap = make_step(parts[-1], slice(1, parts[0].stop)) if period < count else None
+        return Sweep(order, steps, wrap)
 
     @cached_property
     def weighted(self) -> tuple[Singles | csr_array[np.float32], Singles]:
@@ -137,13 +188,89 @@ class Evidence:
             return scaled, entropies
         return (self.answers * self.weights[:, None]).astype(np.float32), entropies
 
+    @cached_property
+    def swept(self) -> tuple[Singles | csr_array[np.float32], Singles]:
+        """What is weighted, in the order of the sweep."""
+        answers, entropies = self.weighted
+        order = self.sweep.order
+        return answers[order], entropies[order]
+
+    @cached_property
+    def turns(self) -> Turns:
+        """The last two symbols of nodes, and answers by the last symbol."""
+        order, width = self.sweep.order, self.width
+        lasts = self.symbols[order].copy()
+        lasts[0] = width
+        firsts = lasts[np.argsort(order)[self.parents[order]]]
+        pairs, of_nodes = np.unique(lasts * (width + 1) + firsts, return_inverse=True)
+        by_symbol = np.argsort(lasts, kind="stable")
+        answers = make_dense(self.swept[0])[by_symbol]
+        symbols, befores = np.divmod(pairs, width + 1)
+        symbols = np.minimum(symbols, width - 1)  # what the beginning is led by does not matter
+        return Turns(
+            symbols, befores, of_nodes, answers, find_runs(lasts[by_symbol]), np.argsort(by_symbol)
+        )
+
+    def thin(self, most: int) -> Evidence:
+        """Return the evidence of some of the words, with about this many nodes; always the same.
+
+        Weights are scaled alike for words that end early and late.
+        """
+        if self.size <= most:
+            return self
+        if most not in self._thinned:
+            self._thinned[most] = self._draw_words(most)
+        return self._thinned[most]
+
+    def _draw_words(self, most: int) -> Evidence:
+        below = np.bincount(self.parents[1:], self.weights[1:], self.size)
+        ends = np.maximum(self.weights - below, _TINY)
+        # Of a share of words, the least with which one that ends here is among them, or below here.
+        drawn = np.random.default_rng(0).random(self.size)
+        shares = -np.expm1(np.log1p(-drawn) / ends)
+        least = shares.copy()
+        for level in self.levels[:0:-1]:
+            np.minimum.at(least, self.parents[level], least[level])
+        share = max(float(np.partition(least, most - 1)[most - 1]), _TINY)
+        is_drawn = (shares <= share) & (ends > _TINY)
+        weights = np.where(is_drawn, share * ends / -np.expm1(ends * np.log1p(-share)), 0.0)
+        for level in self.levels[:0:-1]:
+            np.add.at(weights, self.parents[level], weights[level])
+        nodes = (weights > 0).nonzero()[0]
+        places = np.zeros(self.size, dtype=np.int64)
+        places[nodes] = np.arange(len(nodes))
+        found = Evidence(
+            places[self.parents[nodes]],
+            self.symbols[nodes],
+            weights[nodes],
+            self.answers[nodes],
+            self.codes,
+        )
+        found.columns, found.shares, found.width = self.columns, self.shares, self.width
+        return found
+
     def states(self, transitions: NDArray[np.int32], initial: int) -> NDArray[np.int32]:
         """Return the state after every node's word; -1 where a transition is missing."""
-        states = np.full(self.size, initial, dtype=np.int32)
-        table = np.concatenate((transitions, np.full((1, self.width), -1, dtype=np.int32)))
-        for level in self.levels[1:]:
-            states[level] = table[states[self.parents[level]], self.symbols[level]]
-        return states
+        # Where the row of a state begins in the table of these; the last one is of no state.
+        count, width = len(transitions), self.width
+        begins = np.full((count + 1, width), count, dtype=np.int64)
+        np.copyto(begins[:-1], transitions, where=transitions >= 0)
+        table = begins.reshape(-1)
+        table *= width
+        found = np.full(self.size, initial * width, dtype=np.int64)
+        for begin, end, parents, symbols in self._lineage:
+            places = found.take(parents)
+            places += symbols
+            table.take(places, out=found[begin:end], mode="clip")
+        found //= width
+        found[found == count] = -1
+        return found.astype(np.int32)
+
+    @cached_property
+    def _lineage(self) -> list[tuple[int, int, Integers, Integers]]:
+        """For every length but the first, where it begins and ends, its parents and symbols."""
+        levels = [(level.start, level.stop, level) for level in self.levels[1:]]
+        return [(*pair, self.parents[level], self.symbols[level]) for *pair, level in levels]
 
     def sums(self, groups: NDArray[np.integer], count: int) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
@@ -160,10 +287,26 @@ class Evidence:
         sums = choice @ self.answers
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
 
+    def average_answers(self, groups: Integers, weights: Floats) -> Table:
+        """Return the weighted means of answers by group, given the groups' weights."""
+        sums = self.sum_answers(groups, len(weights))
+        if isinstance(sums, csr_array):
+            sums.data /= np.repeat(weights, np.diff(sums.indptr))
+            return sums
+        return np.asarray(sums / weights[:, None])
+
 
 def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDArray[Any]:
     """Return a table as a plain array."""
     return table if isinstance(table, np.ndarray) else np.asarray(table.toarray())
+
+
+def sum_xlogx(answers: Table) -> Floats:
+    """Σ D·log D of every answer."""
+    logs = answers.copy()
+    values = logs.data if isinstance(logs, csr_array) else logs
+    values[:] = xlogx(values)
+    return np.asarray(logs.sum(axis=1))
 
 
 def find_runs(values: Integers) -> list[tuple[int, int, int]]:

@@ -21,7 +21,7 @@ from pdfalearn.corpora import (
 )
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import PRIOR_WEIGHT, Machine, fit_rows, make_pdfa, take_states
-from pdfalearn.distilling.polishing import polish
+from pdfalearn.distilling.prefixes import polish
 from pdfalearn.distilling.sampling import (
     Sampling,
     check_budget,

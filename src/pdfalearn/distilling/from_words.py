@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.corpora import Corpus, RecordedWords
+from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.estimates import CONFIDENCE, FEW_WORDS, estimate_mean
+from pdfalearn.distilling.candidates import choose_on_halves
+from pdfalearn.distilling.estimates import CONFIDENCE, estimate_mean
 from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
     Candidate,
@@ -21,11 +21,16 @@ from pdfalearn.distilling.recorded import (
     estimate_rows,
     leave_one_out,
     propose_counted,
+    propose_merged,
+    propose_one_state,
     propose_taught,
+    take_first,
+    take_words,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes
+from pdfalearn.distilling.searching import default_sizes
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts
+from pdfalearn.models import Interrupts, run_long
 from pdfalearn.passive import predict_rows, train_teacher
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_part
@@ -39,15 +44,20 @@ from pdfalearn.results import (
     comparable,
     is_worse,
 )
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
 _STRUCTURE, _CHOOSING = 2**18, 2**22
-# Where a teacher says what follows, half as many prefixes are enough.
-_TAUGHT_STRUCTURE = 2**17
-# With fewer words there is no teacher: it would learn chance, too.
-_FOR_TEACHER = 1_000
+# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
+# time grows faster than the prefixes, have fewer.
+_TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
+# Tables of this many prefixes times symbols fit into memory.
+_MOST_CELLS = 2**24
+# With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
+_FOR_TEACHER = 200
+# Intervals from fewer held-out words than this are too narrow rather often.
+_FEW_WORDS = 200
 # At most this many positions are held out.
 _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
@@ -84,20 +94,13 @@ def distill_words(
     progress: Wanted[DistillingProgress],
 ) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
-    shown = (
-        nullcontext()
-        if progress is None
-        else show_progress(progress, DistillingLine, is_of_words=True)
-    )
-    run: WordsRun | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            run = WordsRun(corpus, sizes, seed, held_out, unseen, settings, report, interrupts)
-            frontier = run.finish()
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+    shown = None if progress is None else show_progress(progress, DistillingLine, is_of_words=True)
+    with run_long(shown, DistillingInterrupted) as interrupts:
+        run = WordsRun(
+            corpus, sizes, seed, held_out, unseen, settings, interrupts.progress, interrupts
+        )
+        interrupts.salvage = run.salvage
+        return run.finish()
 
 
 class WordsRun:
@@ -128,9 +131,6 @@ class WordsRun:
         held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
         self._held_out = HeldOutWords(kept, self._width)
-        # Strengths are chosen on one half of the held-out words and measured on the other, so that
-        # the choice does not flatter.
-        self._is_first = np.arange(len(kept.words)) % 2 == 0
         # The words to choose with; those to search with are the first of them.
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
@@ -138,6 +138,7 @@ class WordsRun:
         given = default_sizes(len(self._recorded.tree), self._width)
         words, positions = len(self._training.words), int(self._recorded.positions)
         most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
+        self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "words"
@@ -147,8 +148,8 @@ class WordsRun:
         self._phase = "automata"
         self._report()
         structure = self._take_structure(_STRUCTURE)
-        for candidate in propose_counted(structure, self._sizes, self._settings):
-            self._consider(candidate)
+        self._search(structure, self._sizes)
+        self._merge_prefixes()
         self._learn_from_teacher(structure)
         return self._make_frontier(is_interrupted=False)
 
@@ -158,9 +159,24 @@ class WordsRun:
         missing = [size for size in _QUICK if size not in self._found]
         if missing:  # large ones are found first
             structure = self._take_structure(_QUICK_STRUCTURE)
-            for candidate in propose_counted(structure, missing, self._settings):
-                self._consider(candidate)
+            self._search(structure, missing)
         return self._make_frontier(is_interrupted=True)
+
+    def _search(self, structure: Recorded, sizes: Sequence[int]) -> None:
+        """Search for automata of some sizes in what follows prefixes."""
+        if larger := [size for size in sizes if size > 1]:
+            for candidate in propose_counted(structure, larger, self._settings):
+                self._consider(candidate)
+        if 1 in sizes:
+            self._consider(propose_one_state(self._recorded))
+
+    def _merge_prefixes(self) -> None:
+        """Merge prefixes by various criteria; make the best of these automata smaller."""
+        structure = self._take_table(_MERGED_STRUCTURE)
+        runs = list(propose_merged(structure, self._sizes, self._settings))
+        losses = [self._consider(next(run)) for run in runs]
+        for candidate in runs[int(np.argmin(losses))] if runs else ():
+            self._consider(candidate)
 
     def _take_structure(self, most: int) -> Recorded:
         """Return words to learn from that have about this many prefixes."""
@@ -170,29 +186,38 @@ class WordsRun:
         count = max(2, round(len(self._training.words) * most / known))
         return Recorded(take_words(self._training, np.arange(count)), self._width)
 
-    def _consider(self, candidate: Candidate) -> None:
-        """Choose the strength of a candidate's priors; keep it if it is the best of its size."""
+    def _take_table(self, most: int) -> Recorded:
+        """Return words of about this many prefixes at most, fewer where there are many symbols."""
+        return self._take_structure(min(most, max(2, _MOST_CELLS // self._width)))
+
+    def _consider(self, candidate: Candidate) -> float:
+        """Choose the strength of a candidate's priors; keep it if it is the best of its size.
+
+        Return what held-out words lose.
+        """
         found = self._measure(candidate)
-        before = self._found.get(candidate.size)
-        if before is None or _sum_up(found) < _sum_up(before):
-            self._found[candidate.size] = found
+        lost, size = _sum_up(found), len(candidate.transitions)
+        # Of sizes that were asked for, the next one; else an automaton may have any.
+        places = [asked for asked in self._asked if asked >= size] if self._asked else [size]
+        if places and size <= max(_LARGEST, *self._sizes):
+            before = self._found.get(places[0])
+            if before is None or lost < _sum_up(before):
+                self._found[places[0]] = found
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
-        self._report(len(candidate.transitions), found.training_loss, held_out)
+        self._report(size, found.training_loss, held_out)
         self._interrupts.check()
+        return lost
 
     def _measure(self, candidate: Candidate) -> MeasuredCandidate:
-        counts, first = self._recorded.count_rows(candidate.transitions), self._is_first
+        counts = self._recorded.count_rows(candidate.transitions)
         tables = [
             estimate_rows(counts, candidate.priors, strength, self._unseen)
             for strength in candidate.strengths
         ]
         measured = [self._held_out.losses(candidate.transitions, rows) for rows in tables]
-        sums = np.array([comparable(*each) for each in measured])
-        best, by_first, by_second = (
-            int(sums[:, part].sum(axis=1).argmin()) for part in (first | True, first, ~first)
-        )
-        losses, infinite = np.where(first, measured[by_second], measured[by_first])
+        best, chosen = choose_on_halves([comparable(*each) for each in measured])
+        losses, infinite = np.array(measured)[chosen, :, np.arange(len(chosen))].T
         strength = candidate.strengths[best]
         training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
         return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
@@ -206,7 +231,7 @@ class WordsRun:
         best = min(self._found.values(), key=_sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_structure(_TAUGHT_STRUCTURE)
+            structure = self._take_table(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             for candidate in propose_taught(structure, rows, self._sizes, self._settings):
                 self._consider(candidate)
@@ -287,20 +312,22 @@ class WordsRun:
         is_interrupted: bool,
     ) -> Certificate:
         best = frontier.point(len(frontier.best))
-        mass = masses[frontier.points.index(best)]
+        place = frontier.points.index(best)
+        mass, strength = masses[place], found[place].strength
         held_out, total = len(self._held_out.lengths), len(self._all.words)
         texts = [
             f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
             f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
             f"perplexity of {best.perplexity:.4g}, on {held_out:,} of {total:,} "
-            f"{self._name}, which were held out; its rows were then fitted to all words, and give "
+            f"{self._name}, which were held out; its rows were then fitted to all words, and drawn "
+            f"to usual rows as if {strength:g} words of each state had shown these; so they give "
             f"{mass:.2g} to what was never seen in its place"
         ]
         if best.infinite_share:
             texts.append(f"{best.infinite_share:.2%} of held-out symbols are impossible")
-        if held_out < FEW_WORDS:
+        if held_out < _FEW_WORDS:
             texts.append(
-                f"intervals from fewer than {FEW_WORDS} words are too narrow rather often: give "
+                f"intervals from fewer than {_FEW_WORDS} words are too narrow rather often: give "
                 "more words to publish them"
             )
         if is_interrupted:
@@ -335,34 +362,17 @@ class WordsRun:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=len(self._all.words),
-                    symbols=len(self._all.words.symbols),
-                    cost=0.0,
-                    share=len(self._found) / len(self._sizes),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
-
-
-def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
-    """Return the words at some places."""
-    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
-
-
-def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
-    """Return the first words, of at most this many prefixes but at least one word."""
-    words, _ = recorded.words.split(most)
-    return RecordedWords(words, recorded.is_cut[: len(words)])
+        news = DistillingProgress(
+            phase=self._phase,
+            words=len(self._all.words),
+            symbols=len(self._all.words.symbols),
+            cost=0.0,
+            share=min(1.0, len(self._found) / len(self._sizes)),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)
 
 
 def _sum_up(found: MeasuredCandidate) -> float:

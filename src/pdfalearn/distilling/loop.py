@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier, rare_loss
+from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, make_pdfa, widen
 from pdfalearn.distilling.noise import answers_differ, ask_held_out_again
-from pdfalearn.distilling.polishing import polish
-from pdfalearn.distilling.questions import ask_blind_spots
+from pdfalearn.distilling.prefixes import polish
+from pdfalearn.distilling.questions import ask_blind_spots, rare_loss
 from pdfalearn.distilling.sampling import (
     Sampling,
     explain_few_words,
     take_first_words,
 )
-from pdfalearn.distilling.searching import SearchSettings, default_sizes, search
+from pdfalearn.distilling.searching import default_sizes, search
+from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UnsteadyModelError
@@ -45,8 +48,16 @@ _PROBED = (512, 256, 128, 64, 32, 16, 8)
 _EVERY = 4
 # Automata are searched with at most about this many answers; their rows are means of all.
 _STRUCTURE = 2**16
+# Automata that only show where to ask are searched with at most about this many.
+_PROBING = 2**14
 # What there is still time for after a Ctrl-C: sizes, and answers to search with.
 _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
+# Where seconds are bounded, searching ends after this share of them. The others are: how
+# many answers it uses for each second that is left; the fewest; from how many seconds on it goes
+# through cycles; and by what factor each size is larger than the one before.
+_UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
+# How many automata of a size are measured on held-out words, the last ones found.
+_KEPT = 2
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
 
@@ -63,14 +74,17 @@ class Run:
         interrupts: Interrupts,
     ) -> None:
         self._sampling, self._observations = sampling, sampling.observations
+        self._observations.meter.reserve = 1 - _FINISHING
         self._settings = settings
         self._sizes, self._progress, self._interrupts = sizes, progress, interrupts
-        # By their sizes automata, and the symbols that they are over.
-        self._machines: dict[int, tuple[Machine, Integers]] = {}
+        # By their sizes automata, the last one found first, and the symbols that they are over.
+        self._machines: dict[int, list[tuple[Machine, Integers]]] = {}
         self._phase: Phase = "words"
         self._notes: list[str] = []
         self._is_noisy = False
         self._frontier: Frontier | None = None
+        seconds = self._observations.budget.max_seconds
+        self._deadline = inf if seconds is None else time.monotonic() + _UNTIL * seconds
         if progress is not None:
             self._observations.asker.on_batch = self._report
 
@@ -80,7 +94,7 @@ class Run:
             with ExitStack() as stack:
                 if store is not None and key is not None:
                     kept = stack.enter_context(AnswerStore(store))
-                    self._observations.record(kept, key, audit)
+                    self._observations.record(kept, key, audit, is_replayed=True)
                 self._sampling.draw_until(_WORDS)
                 if not len(self._sampling.training.nodes) or self._sampling.held_out.word_count < 2:
                     raise InputError(explain_few_words(self._sampling))
@@ -127,7 +141,7 @@ class Run:
             if not self._machines:
                 evidence, _ = self._sampling.make_evidence(_QUICK_STRUCTURE)
                 found = search(evidence, _QUICK, cycles=False)
-                self._machines = {size: (fit.machine, evidence.codes) for size, fit in found}
+                self._machines = {size: [(fit.machine, evidence.codes)] for size, fit in found}
             self._frontier = self._measure(is_interrupted=True)
         return replace(self._frontier, notes=tuple(self._notes))
 
@@ -135,14 +149,26 @@ class Run:
         """Return a share of the budget, less where held-out words have to be asked again."""
         return _NOISY * share if self._is_noisy else share
 
+    @property
+    def _seconds(self) -> float:
+        """How many seconds are left to search in; infinite if they are not bounded."""
+        return self._deadline - time.monotonic()
+
+    @property
+    def _structure(self) -> int:
+        """With how many answers automata are searched."""
+        return int(min(_STRUCTURE, max(_LEAST, _A_SECOND * self._seconds)))
+
     def _ask(self) -> None:
         """Ask where automata of several sizes are blind; new answers change these, and so on."""
         fits: list[Fit] = []
         codes: Integers | None = None
         for share in _QUESTIONS:
+            if self._seconds <= 0:
+                return
             self._phase = "automata"
             self._report()
-            evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+            evidence, nodes = self._sampling.make_evidence(min(_PROBING, self._structure))
             if codes is None:
                 sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
                 fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
@@ -158,23 +184,33 @@ class Run:
         """Find the automata, ask where they are blind, and polish them once more."""
         self._phase = "automata"
         self._report()
-        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
+        evidence, _ = self._sampling.make_evidence(self._structure)
         if self._sizes is None:
             self._sizes = default_sizes(evidence.size, evidence.width)
+            if self._seconds < inf:
+                self._sizes = [*_space_out(self._sizes)]
         searched = [size for size in self._sizes if size <= self._settings.largest]
         if searched:
-            self._keep(search(evidence, searched, settings=self._settings), evidence)
-        evidence, nodes = self._sampling.make_evidence(_STRUCTURE)
+            cycles = self._seconds > _CYCLES
+            self._keep(search(evidence, searched, cycles=cycles, settings=self._settings), evidence)
+        evidence, nodes = self._sampling.make_evidence(self._structure)
         places = sorted(size for size in self._machines if size <= max(_PROBED))
-        probed = [widen(*self._machines[size], evidence.codes) for size in places[::-_EVERY]]
+        probed = [widen(*self._machines[size][0], evidence.codes) for size in places[::-_EVERY]]
         fits = [fit_rows(machine, evidence) for machine in probed]
         self._interrupts.check()
         self._phase = "questions"
         ask_blind_spots(fits[::-1], evidence, nodes, self._sampling, self._scale(_FINISHING))
         self._phase = "automata"
-        evidence, _ = self._sampling.make_evidence(_STRUCTURE)
-        machines = ((size, widen(*self._machines[size], evidence.codes)) for size in places)
-        self._keep(((size, polish(machine, evidence)) for size, machine in machines), evidence)
+        if self._seconds > 0:
+            evidence, _ = self._sampling.make_evidence(self._structure)
+            self._keep(self._polish(places, evidence), evidence)
+
+    def _polish(self, sizes: list[int], evidence: Evidence) -> Iterator[tuple[int, Fit]]:
+        """Polish the automata of some sizes once more, each in its place."""
+        for size in sizes:
+            before, self._machines[size] = self._machines[size][:_KEPT], []
+            for found in before[::-1]:
+                yield size, polish(widen(*found, evidence.codes), evidence)
 
     @cached_property
     def _held_out(self) -> HeldOut:
@@ -185,7 +221,7 @@ class Run:
     def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
         """Keep automata of some sizes, and report each."""
         for size, fit in found:
-            self._machines[size] = fit.machine, evidence.codes
+            self._machines.setdefault(size, []).insert(0, (fit.machine, evidence.codes))
             if self._progress is not None:
                 states, held_out = len(fit.machine.rows), None
                 if states * len(self._observations.alphabet) <= _REPORTED:
@@ -193,27 +229,30 @@ class Run:
                     held_out = self._held_out.measure(pdfa).divergence.mean
                 self._report(states, fit.loss, held_out)
             self._interrupts.check()
+            if self._seconds <= 0:
+                break
 
     def _measure(self, *, is_interrupted: bool) -> Frontier:
         """Choose automata on held-out words, measure them, and give all answers to their rows."""
         self._phase = "measuring"
         self._report()
         sampling = self._sampling
-        everything, _ = sampling.make_evidence(2**62, with_held_out=True)
-        codes = everything.codes
-        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         learnt = sampling.weigh_nodes(sampling.training)
         fresh = ask_held_out_again(sampling, learnt) if self._is_noisy else None
         if fresh is not None and fresh.positions.word_count < 2:
             fresh = None  # nothing is left to measure with
+        more = None if fresh is None else fresh.rows
+        everything, _ = sampling.make_evidence(2**62, with_held_out=True, more=more)
+        codes = everything.codes
+        evidence, nodes = sampling.make_evidence(2**62, codes=codes)
         held_out = HeldOut(
             sampling.held_out, self._observations, codes=codes, learnt=learnt, fresh=fresh
         )
-        machines: dict[int, Machine | None] = {
-            size: widen(*found, codes) for size, found in self._machines.items()
+        machines: dict[int, list[Machine]] = {
+            size: [widen(*each, codes) for each in found] for size, found in self._machines.items()
         }
         if not is_interrupted:
-            machines = dict.fromkeys(self._sizes or []) | machines
+            machines = {size: [] for size in self._sizes or []} | machines
         contexts = Contexts(evidence, max(machines))
         drawn = sampling.training.count_passes(self._observations)[nodes]
         found = []
@@ -233,20 +272,23 @@ class Run:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            self._progress(
-                DistillingProgress(
-                    phase=self._phase,
-                    words=self._sampling.words,
-                    symbols=self._observations.counts.symbols,
-                    cost=self._observations.meter.spent,
-                    share=min(1.0, self._sampling.share),
-                    states=states,
-                    training_divergence=loss,
-                    held_out_divergence=held_out,
-                )
-            )
-        finally:
-            self._interrupts.is_calling = False
+        news = DistillingProgress(
+            phase=self._phase,
+            words=self._sampling.words,
+            symbols=self._observations.counts.symbols,
+            cost=self._observations.meter.spent,
+            share=min(1.0, self._sampling.share),
+            states=states,
+            training_divergence=loss,
+            held_out_divergence=held_out,
+        )
+        self._interrupts.report(self._progress, news)
+
+
+def _space_out(sizes: Iterable[int]) -> Iterator[int]:
+    """Yield sizes that are by a factor larger than the one before."""
+    last = 0.0
+    for size in sizes:
+        if size >= _APART * last:
+            last = size
+            yield size

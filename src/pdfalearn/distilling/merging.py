@@ -14,6 +14,8 @@ from pdfalearn.typing import Floats, Integers
 
 # At most about this many prefixes are merged, the heaviest ones: of exact answers, and of counts.
 _MOST_NODES, _MOST_COUNTED = 2**13, 2**14
+# So few are merged before, to see whether it is worth it.
+_FEW_NODES = 2**10
 # Larger alphabets are left to contexts.
 _WIDEST = 512
 # About this many pairs of probabilities are compared at once.
@@ -50,21 +52,26 @@ class Folding:
     """
 
     def __init__(
-        self, evidence: Evidence, tolerated: float = 0.0, *, deviations: float | None = None
+        self,
+        evidence: Evidence,
+        tolerated: float = 0.0,
+        *,
+        deviations: float | None = None,
+        nodes: int | None = None,
     ) -> None:
         self._tolerated, self._deviations = tolerated, deviations
         self._least = _LIGHT if deviations is None else _FEW
-        most = _MOST_NODES if deviations is None else _MOST_COUNTED
-        nodes = np.arange(evidence.size)
+        most = nodes or (_MOST_NODES if deviations is None else _MOST_COUNTED)
+        kept = np.arange(evidence.size)
         if evidence.size > most:
-            nodes = _find_heaviest(evidence, most)
+            kept = _find_heaviest(evidence, most)
         numbers = np.full(evidence.size, -1)
-        numbers[nodes] = np.arange(len(nodes))
-        self.children = np.full((len(nodes), evidence.width), -1, dtype=np.int64)
-        inner = nodes[1:]
+        numbers[kept] = np.arange(len(kept))
+        self.children = np.full((len(kept), evidence.width), -1, dtype=np.int64)
+        inner = kept[1:]
         self.children[numbers[evidence.parents[inner]], evidence.symbols[inner]] = numbers[inner]
-        self.weights = evidence.weights[nodes]
-        self.sums: Floats = make_dense(evidence.answers[nodes]) * self.weights[:, None]
+        self.weights = evidence.weights[kept]
+        self.sums: Floats = make_dense(evidence.answers[kept]) * self.weights[:, None]
         self.reds: list[int] = [0]
 
     def blues(self) -> tuple[Integers, Integers, Integers]:
@@ -181,11 +188,13 @@ def merge_prefixes(
     """
     if evidence.width > _WIDEST:
         return None
-    folding = Folding(evidence, tolerated, deviations=deviations)
-    while len(folding.reds) <= most:
-        if not _do_round(folding, most):
-            return _make_machine(folding, evidence)
-    return None
+    # Where answers are exact, a few prefixes mostly show already that there are too many states.
+    for nodes in (None,) if deviations is not None else (_FEW_NODES, None):
+        folding = Folding(evidence, tolerated, deviations=deviations, nodes=nodes)
+        while _do_round(folding, most):
+            if len(folding.reds) > most:
+                return None
+    return _make_machine(folding, evidence)
 
 
 def _do_round(folding: Folding, most: int) -> bool:

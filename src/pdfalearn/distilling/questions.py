@@ -102,3 +102,17 @@ def blind_edges(fit: Fit, evidence: Evidence, count: int) -> tuple[Integers, Int
             here = order[begins[state] : begins[state + 1]]
             nodes[place] = here[flow[here].argmax()]
     return nodes, symbols, flows[best]
+
+
+def rare_loss(fit: Fit, evidence: Evidence, drawn: Floats) -> float:
+    """Return by how much words that are too rare to be drawn may raise the loss.
+
+    ``drawn`` says how many of the drawn words pass every node: none those that were asked because
+    automata were blind there.
+    """
+    is_rare = (drawn == 0) & (fit.states >= 0)
+    sums = evidence.sum_answers(np.where(is_rare, fit.states, -1), len(fit.logs))
+    crossed = (sums.multiply(fit.logs) if isinstance(sums, csr_array) else sums * fit.logs).sum()
+    weights = evidence.weights[is_rare]
+    more = weights @ evidence.negative_entropies[is_rare] - crossed - weights.sum() * fit.loss
+    return max(0.0, float(more) / max(1.0, float(drawn.sum())))

@@ -11,11 +11,12 @@ from scipy.special import xlogy
 
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
-from pdfalearn.distilling.machines import States
-from pdfalearn.distilling.searching import SearchSettings, search
-from pdfalearn.passive import Weights, predict_rows
+from pdfalearn.distilling.machines import Machine, States
+from pdfalearn.distilling.searching import search, search_from
+from pdfalearn.distilling.settings import SearchSettings
+from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 
 # Tables of at most this many columns are dense.
 _NARROW = 64
@@ -26,6 +27,10 @@ _COUNTED = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3)
 _TAUGHT = (1.0, 10.0, 100.0, 1e3, 1e5)
 # Smaller automata are not searched for in a teacher's answers: counts are enough for them.
 TAUGHT_AT_LEAST = 12
+# Merged prefixes are given up where they have more states than one for this many words or for this
+# many positions: they would have learnt chance, slowly. Few states are enough for any words, and
+# beyond many it takes too long.
+_WORDS, _POSITIONS, _FEW_STATES, _MANY_STATES = 40, 200, 120, 1_000
 # The shares for what was never seen, if a larger one than that given suits held-out words better.
 _SHARES = (0.1, 0.3, 0.9)
 # It has to lower the loss of one state to this share of it.
@@ -81,6 +86,17 @@ class Recorded:
         return np.asarray((groups @ self._counts).toarray())
 
 
+def take_words(recorded: RecordedWords, places: Integers) -> RecordedWords:
+    """Return the words at some places."""
+    return RecordedWords(recorded.words.take(places), recorded.is_cut[places])
+
+
+def take_first(recorded: RecordedWords, most: int) -> RecordedWords:
+    """Return the first words, of at most this many prefixes but at least one word."""
+    words, _ = recorded.words.split(most)
+    return RecordedWords(words, recorded.is_cut[: len(words)])
+
+
 def run_tree(tree: PrefixTree, transitions: States) -> States:
     """Return the state after every prefix."""
     states = np.zeros(len(tree), dtype=np.int32)
@@ -95,6 +111,34 @@ def propose_counted(
     """Yield automata of at most each size, searched for in what follows every prefix."""
     for size, fit in search(recorded.make_evidence(), sizes, counted=True, settings=settings):
         yield Candidate(size, fit.machine.transitions, fit.machine.priors, _COUNTED)
+
+
+def propose_one_state(recorded: Recorded) -> Candidate:
+    """Return the automaton of one state."""
+    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
+    counts = recorded.count_rows(transitions)
+    return Candidate(1, transitions, counts / counts.sum(), _COUNTED)
+
+
+def propose_merged(
+    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+) -> Iterator[Iterator[Candidate]]:
+    """Yield runs of automata: each begins with one that a criterion of state merging finds.
+
+    This one is polished, and then made smaller. These criteria are quick, and other than contexts
+    they see what words of the same end have in common from their beginning.
+    """
+    evidence = recorded.make_evidence()
+    words, positions = recorded.tree.passes[0], recorded.positions
+    most = int(max(_FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS))))
+    for transitions, counts in merge_variously(recorded.tree, most):
+        totals = counts.sum(axis=0) + 0.5
+        rows = np.tile(totals / totals.sum(), (len(counts), 1))
+        fits = search_from(Machine(transitions, rows, rows), evidence, sizes, settings=settings)
+        yield (
+            Candidate(len(fit.machine.rows), fit.machine.transitions, fit.machine.priors, _COUNTED)
+            for fit in fits
+        )
 
 
 def propose_taught(
@@ -135,13 +179,12 @@ def choose_unseen(recorded: Recorded, held_out: HeldOutWords, least: float) -> f
 
     Where there are many symbols, much of what comes was never seen before.
     """
-    transitions = np.zeros((1, recorded.tree.width), dtype=np.int32)
-    counts = recorded.count_rows(transitions)
-    row = counts / counts.sum()
+    single = propose_one_state(recorded)
+    counts = recorded.count_rows(single.transitions)
 
     def lose(share: float) -> float:
-        tables = [estimate_rows(counts, row, strength, share) for strength in _COUNTED]
-        return min(float(held_out.losses(transitions, rows)[0].sum()) for rows in tables)
+        tables = [estimate_rows(counts, single.priors, each, share) for each in single.strengths]
+        return min(float(held_out.losses(single.transitions, rows)[0].sum()) for rows in tables)
 
     chosen, lost = least, lose(least)
     for share in (share for share in _SHARES if share > least > 0):
@@ -183,9 +226,8 @@ class HeldOutWords:
 
     def teacher_losses(self, teacher: Weights) -> Floats:
         """Return -ln P of every word where an automaton need not be deterministic."""
-        tree, rows = self._tree, predict_rows(teacher, self._tree)
-        followed = rows[tree.parents[1:], tree.symbols[1:] + 1]
-        return comparable(*self._sum_up(followed, rows[self._ends, 0]))
+        followed, ended = predict_words(teacher, self._tree)
+        return comparable(*self._sum_up(followed[1:], ended[self._ends]))
 
     def _sum_up(self, followed: Floats, ended: Floats) -> tuple[Floats, Floats]:
         """Add up surprisals along words, and impossible positions, given the symbols' shares."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pdfalearn.alphabet import shorten
@@ -112,18 +113,12 @@ class Sampling:
         if budget.max_words is not None:
             shares.append(answered / budget.max_words)
         if budget.max_cost is not None:
-            shares.append(self._estimate_cost(answered) / max(budget.max_cost, 1e-300))
+            cost = self.observations.meter.planned_cost
+            shares.append(cost / max(budget.max_cost, 1e-300))
         if budget.max_seconds is not None:
             seconds = time.monotonic() - self._started
             shares.append(seconds / max(1e-9, _SECONDS_FOR_ASKING * budget.max_seconds))
         return max(shares)
-
-    def _estimate_cost(self, answered: int) -> float:
-        """Return what a number of answers costs; exact where all answers cost the same."""
-        cost, stored = self.observations.query_cost, self.observations.counts.stored
-        if cost.word == cost.prefix and not cost.call and not cost.cached_symbol:
-            return cost.total(words=answered, symbols=answered - 1)
-        return self.observations.meter.spent + cost.total(words=stored, symbols=stored)
 
     def draw_until(self, share: float) -> None:
         """Draw words until a share of the budget is spent, or there are enough of them."""
@@ -160,17 +155,23 @@ class Sampling:
         self.cut_words += 0 if cut is None else int((words.lengths == cut).sum())
 
     def make_evidence(
-        self, most: int, *, codes: Integers | None = None, with_held_out: bool = False
+        self,
+        most: int,
+        *,
+        codes: Integers | None = None,
+        with_held_out: bool = False,
+        more: Integers | None = None,
     ) -> tuple[Evidence, Nodes]:
         """Return what is known from at most about this many answers, and its nodes' nodes here.
 
-        Symbols are ``codes``, or those that are listed.
+        Symbols are ``codes``, or those that are listed, also in answers of which ``more`` has the
+        numbers.
         """
         weights = self.weigh_nodes(take_first_words(self.training, most))
         if with_held_out:
             weights += self.held_out.count_passes(self.observations)
         if codes is None:
-            codes = find_listed(self.observations, weights)
+            codes = find_listed(self.observations, weights, more)
         return make_evidence(self.observations, weights, codes=codes)
 
     def weigh_nodes(self, training: Positions) -> Floats:
@@ -236,9 +237,13 @@ def take_first_words(positions: Positions, most: int) -> Positions:
     firsts = np.sort(np.unique(positions.nodes, return_index=True)[1])
     if len(firsts) <= most:
         return positions
-    word = int(positions.words[firsts[most]])
-    end = int(np.searchsorted(positions.words, word))
-    return Positions(positions.nodes[:end], positions.words[:end], word)
+    return take_words(positions, int(positions.words[firsts[most]]))
+
+
+def take_words(positions: Positions, count: int) -> Positions:
+    """Return the positions of the first words."""
+    end = int(np.searchsorted(positions.words, count))
+    return Positions(positions.nodes[:end], positions.words[:end], count)
 
 
 def make_evidence(
@@ -246,49 +251,59 @@ def make_evidence(
     weights: Floats,
     *,
     codes: Integers | None = None,
-    row_numbers: Integers | None = None,
 ) -> tuple[Evidence, Nodes]:
     """Return the evidence of the nodes that have a weight, and these nodes in its order.
 
-    ``codes`` are the symbols that it is over, all if None; ``row_numbers`` are the answers of all
-    nodes, those of the observations if None.
+    ``codes`` are the symbols that it is over, all if None.
     """
     nodes = weights.nonzero()[0]
     numbers = np.zeros(len(weights), dtype=np.int64)
     numbers[nodes] = np.arange(len(nodes))
     parents = numbers[observations.nodes.parents[nodes]]
-    numbers_of = observations.nodes.rows if row_numbers is None else row_numbers
-    rows = observations.answers.rows(numbers_of[nodes].astype(np.int64))
+    table, codes = make_table(observations, nodes, observations.nodes.rows[nodes], codes)
+    symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
+    if codes is not None:
+        symbols = np.searchsorted(codes, symbols)
+        symbols[0] = 0
+    evidence = Evidence(parents, symbols, weights[nodes], table, codes)
+    return evidence, nodes[evidence.order]
+
+
+def make_table(
+    observations: ObservationTree,
+    nodes: Nodes,
+    numbers: NDArray[np.integer],
+    codes: Integers | None = None,
+) -> tuple[Table, Integers | None]:
+    """Return answers, of some numbers, to nodes as a table over ``codes``, and these if not all."""
+    rows = observations.answers.rows(numbers.astype(np.int64))
     if rows.rest is not None and rows.rest.any():
         word = shorten(observations.word(int(nodes[(rows.rest > 0).argmax()])))
         raise ModelError(
             f"the model's answer to the word {word} does not list all that may follow, so it "
             "cannot be distilled; wrap the model in TopK"
         )
-    symbols = observations.nodes.last_symbols[nodes].astype(np.int64)
-    table: Table
     if not rows.is_sparse:
-        table, codes = rows.values / rows.values.sum(axis=1, keepdims=True), None
-    else:
-        sparse = _make_sparse(rows)
-        if codes is not None:
-            columns = np.concatenate(([0], codes + 1))
-            listed = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
-            sparse = csr_array(listed, shape=(len(rows), len(columns)))
-            symbols = np.searchsorted(codes, symbols)
-            symbols[0] = 0
-        table = _choose_format(sparse)
-    evidence = Evidence(parents, symbols, weights[nodes], table, codes)
-    return evidence, nodes[evidence.order]
+        return rows.values / rows.values.sum(axis=1, keepdims=True), None
+    sparse = _make_sparse(rows)
+    if codes is not None:
+        columns = np.concatenate(([0], codes + 1))
+        listed = sparse.data, np.searchsorted(columns, sparse.indices), sparse.indptr
+        sparse = csr_array(listed, shape=(len(rows), len(columns)))
+    return _choose_format(sparse), codes
 
 
-def find_listed(observations: ObservationTree, weights: Floats) -> Integers | None:
+def find_listed(
+    observations: ObservationTree, weights: Floats, more: Integers | None = None
+) -> Integers | None:
     """Return the symbols that are listed or taken at nodes that have a weight.
 
-    None stands for all: where answers are not sparse, or list most.
+    ``more`` are numbers of other answers that count. None stands for all symbols: where answers are
+    not sparse, or list most.
     """
     nodes = weights.nonzero()[0]
-    rows = observations.answers.rows(observations.nodes.rows[nodes].astype(np.int64))
+    numbers = observations.nodes.rows[nodes].astype(np.int64)
+    rows = observations.answers.rows(numbers if more is None else np.append(numbers, more))
     if not rows.is_sparse:
         return None
     sparse = _make_sparse(rows)

@@ -3,85 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 
-from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.contexts import Contexts
-from pdfalearn.distilling.evidence import Evidence
+from pdfalearn.distilling.engine import improve_by_cycles, polish_and_prune, reduce
+from pdfalearn.distilling.evidence import Evidence, make_dense
 from pdfalearn.distilling.machines import Fit, Machine, fit_rows, prune, redirect, spread_rows
 from pdfalearn.distilling.merging import merge_prefixes
-from pdfalearn.distilling.polishing import RELUCTANCE, grow, polish, reduce
+from pdfalearn.distilling.prefixes import PrefixObjective
+from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.results import EVERY
 
-# Automata of more transitions are neither reduced nor wanted by default, unless they have at most
-# 120 states.
-_MOST_TRANSITIONS, _AT_LEAST = 2**22, 120
-# Prefixes times states that fit into memory while automata are searched.
-_MOST_COSTS = 2**28
-# A search starts with this many contexts at least, if there are as many, or twice the largest size.
-_FIRST = 512
-# Each size up to the first number goes through cycles, and then those that are by this factor
-# smaller than the one before; those between are nearly as good without.
-_EACH, _SPACING = 8, 0.87
-# The shares by which automata are made larger, until one helps too little; where each size goes
-# through cycles, all are tried.
-_GROWTH = (0.3, 0.3, 0.6, 1.0)
-# An automaton of merged prefixes is made larger up to this many states, if there are this many
-# answers for each; and counted prefixes are merged into at most this many states.
-_GROWN, _ANSWERS_A_STATE = 250, 20
-# Prefixes of exact answers are merged if this many states are enough.
-_MERGED = 64
-# A cycle that brings less than this share of the loss is not taken.
-_BETTER = 1e-3
 # Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchSettings:
-    """What decides how long a search takes, and how near it comes.
-
-    Parameters
-    ----------
-    largest : int
-        The most states of an automaton that is searched for; larger ones are made of the most
-        useful contexts. The first automata are that large: time and memory grow with it, and it
-        matters for results of some hundred states.
-    cycled : int
-        Automata of up to this many states are made larger and smaller again, which takes about half
-        of the time and brings about one percent of the loss, more where few states are enough.
-    tolerated : float
-        How many nats a word exact answers may differ by after prefixes that become one state. More
-        makes fewer states, and may miss a difference.
-    deviations : float
-        By how many standard deviations counts must differ more than by chance for prefixes to be
-        different states. With fewer there are more states, some of them by chance.
-    reluctance : float
-        The nats that a transition must gain to be moved. More overfits less where words are few.
-
-    Examples
-    --------
-    >>> SearchSettings(cycled=0, reluctance=2.0).largest
-    1500
-    """
-
-    largest: int = 1500
-    cycled: int = 64
-    tolerated: float = 0.02
-    deviations: float = 4.0
-    reluctance: float = RELUCTANCE
-
-    def __post_init__(self) -> None:
-        check_integer(self.largest, "largest", 2)
-        check_integer(self.cycled, "cycled", 0)
-        for name in ("tolerated", "deviations", "reluctance"):
-            check_number(getattr(self, name), name, 0.0, inf)
-
-
-def default_sizes(nodes: int, symbols: int) -> list[int]:
+def default_sizes(nodes: int, symbols: int, settings: SearchSettings = DEFAULTS) -> list[int]:
     """Return sizes for a number of answers and of symbols.
 
     Examples
@@ -89,7 +29,8 @@ def default_sizes(nodes: int, symbols: int) -> list[int]:
     >>> default_sizes(20, 2)[-2:], default_sizes(100, 2)[-3:]
     ([32, 36], [120, 150, 180])
     """
-    largest = max(1, min(2 * nodes, max(_AT_LEAST, _MOST_TRANSITIONS // symbols)))
+    most = max(settings.at_least, settings.most_transitions // symbols)
+    largest = max(1, min(2 * nodes, most))
     sizes = list(range(1, min(largest, EVERY) + 1))
     scales = [0.1 * 10**power for power in range(9)]
     series = (round(scale * digits) for scale in scales for digits in _SERIES)
@@ -102,7 +43,7 @@ def search(
     *,
     cycles: bool = True,
     counted: bool = False,
-    settings: SearchSettings = SearchSettings(),
+    settings: SearchSettings = DEFAULTS,
 ) -> Iterator[tuple[int, Fit]]:
     """Search for automata of at most each of some sizes, about the largest first.
 
@@ -119,94 +60,153 @@ def search(
             yield size, prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
 
 
+def search_from(
+    start: Machine, evidence: Evidence, sizes: Sequence[int], *, settings: SearchSettings
+) -> Iterator[Fit]:
+    """Polish an automaton and yield it, and then smaller ones of at most each size below its own.
+
+    Answers are counts of what followed.
+    """
+    lumped = evidence.lumped
+    rows, priors = (make_dense(lumped.lump(table)) for table in start[1:])
+    lighter = Machine(start.transitions, rows, priors)
+    for fit in Search(lumped, False, True, settings).run_from(lighter, sizes):
+        if lumped is evidence:
+            yield fit
+        else:
+            yield prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+
+
 class Search:
     """The search for the best automata of some sizes."""
 
     def __init__(
         self, evidence: Evidence, cycles: bool, counted: bool, settings: SearchSettings
     ) -> None:
-        self._evidence, self._settings, self._counted = evidence, settings, counted
-        self._cycled = settings.cycled if cycles else 0
+        self._evidence, self._counted = evidence, counted
+        self._settings = settings if cycles else replace(settings, cycled=0)
+        self._objective = PrefixObjective(evidence, self._settings)
+        # The best automata so far of small sizes.
+        self._small: dict[int, Fit] = {}
 
     def run(self, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield the best automaton of each size, from contexts or from merged prefixes."""
-        evidence, sizes = self._evidence, sorted(set(sizes), reverse=True)
-        most = max(_AT_LEAST, _MOST_TRANSITIONS // evidence.width)
-        largest = min(self._settings.largest, most, max(2, evidence.size // 3))
-        largest = max(2, min(largest, _MOST_COSTS // evidence.size))
+        evidence, settings, objective = self._evidence, self._settings, self._objective
+        sizes = sorted(set(sizes), reverse=True)
+        most = max(settings.at_least, settings.most_transitions // evidence.width)
+        largest = min(settings.largest, most, max(2, evidence.size // 3))
+        largest = max(2, min(largest, settings.most_costs // evidence.size))
         contexts = Contexts(evidence, max(largest, *sizes))
         for size in (size for size in sizes if size > largest):
             yield size, prune(fit_rows(contexts.machine(size), evidence), evidence)
         sizes = [size for size in sizes if size <= largest]
         if not sizes:
             return
-        start = contexts.machine(min(largest, max(_FIRST, 2 * sizes[0])))
-        fit = self._polish(redirect(start, np.arange(len(start.rows), dtype=np.int32)))
+        start = contexts.machine(min(largest, max(settings.first, 2 * sizes[0])))
+        start = redirect(start, np.arange(len(start.rows), dtype=np.int32))
+        fit = polish_and_prune(objective, objective.fit(start))
         merged = self._merge_prefixes(sizes)
         enough = 0 if merged is None else len(merged.machine.rows)
         losses: dict[int, float] = {}
         for size, smaller in self._go_down(fit, [size for size in sizes if size > enough]):
             fit, losses[size] = smaller, smaller.loss
-            yield size, fit
-        if merged is None:
-            return
-        # The two meet where merged prefixes have enough states: the better one goes on alone, but
-        # for small sizes, which cost little.
-        first, *others = [size for size in sizes if size <= enough] or [enough]
-        (_, fit), (_, merged) = (next(self._go_down(each, [first])) for each in (fit, merged))
-        best, other = sorted((fit, merged), key=lambda each: each.loss)
-        yield first, best
-        for size, found in self._go_down(best, others):
-            losses[size] = found.loss
-            yield size, found
-        again = self._go_down(other, [size for size in others if size <= _EACH])
-        grown = self._grow(merged, sorted(losses)) if best is merged else ()
-        for size, found in (*again, *grown):
-            if found.loss < losses[size]:
-                yield size, found
+            yield size, objective.take(fit)
+        if merged is not None:
+            # The two meet where merged prefixes have enough states: the better one goes on alone,
+            # but for small sizes, which cost little.
+            first, *others = [size for size in sizes if size <= enough] or [enough]
+            both = [next(self._go_down(each, [first]))[1] for each in (fit, merged)]
+            best, other = sorted(both, key=lambda each: each.loss)
+            if first in sizes:
+                losses[first] = best.loss
+                yield first, objective.take(best)
+            for size, found in self._go_down(best, others):
+                losses[size] = found.loss
+                yield size, objective.take(found)
+            for _ in self._go_down(other, [size for size in others if size <= settings.each]):
+                pass
+            if best.machine is both[1].machine:
+                for size, found in self._grow(merged, sorted(losses)):
+                    if found.loss < losses[size]:
+                        yield size, found
+        for size, found in self._exchange():
+            yield size, polish_and_prune(objective, objective.fit(found.machine))
 
-    def _polish(self, machine: Machine) -> Fit:
-        polished = polish(machine, self._evidence, reluctance=self._settings.reluctance)
-        return prune(polished, self._evidence)
+    def run_from(self, machine: Machine, sizes: Sequence[int]) -> Iterator[Fit]:
+        """Yield an automaton when it is polished, and then those of at most each smaller size."""
+        fit = polish_and_prune(self._objective, self._objective.fit(machine))
+        yield fit
+        smaller = [size for size in sorted(sizes, reverse=True) if size < len(fit.machine.rows)]
+        for _, found in self._go_down(fit, smaller):
+            yield found
+
+    def _choose_objective(self, size: int) -> PrefixObjective:
+        """Return what automata of a size are made to fit: fewer words are enough for small ones."""
+        if not self._counted:
+            for most, nodes in self._settings.thinned:
+                if size <= most:
+                    return PrefixObjective(self._evidence.thin(nodes), self._settings)
+        return self._objective
 
     def _go_down(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield automata of at most each size, the largest first; small ones go through cycles."""
-        before = inf
+        settings, small, before = self._settings, self._small, inf
         for size in sizes:
+            objective = self._choose_objective(size)
+            fit = objective.take(fit)
             if len(fit.machine.rows) > size:
-                fit = self._polish(reduce(fit, self._evidence, size).machine)
-            if size <= self._cycled and (size <= _EACH or size <= _SPACING * before):
-                fit, before = self.improve_by_cycles(fit), size
+                fit = polish_and_prune(objective, reduce(objective, fit, size))
+            is_apart = size <= settings.each or size <= settings.spacing * before
+            if size <= settings.cycled and is_apart:
+                fit, before = improve_by_cycles(objective, fit), size
+            if size <= settings.exchanged and (size not in small or fit.loss < small[size].loss):
+                small[size] = fit
             yield size, fit
 
-    def improve_by_cycles(self, fit: Fit) -> Fit:
-        """Make an automaton larger and smaller again as long as that makes it better."""
-        for share in _GROWTH:
-            size = len(fit.machine.rows)
-            larger = self._polish(grow(fit, self._evidence, max(1, round(share * size))))
-            again = self._polish(reduce(larger, self._evidence, size).machine)
-            if again.loss < (1 - _BETTER) * fit.loss:
-                fit = again
-            elif size > _EACH:
-                break
-        return fit
+    def _exchange(self) -> Iterator[tuple[int, Fit]]:
+        """Yield small automata, made better by growing smaller ones and reducing larger ones."""
+        found = self._small
+        sizes = sorted(found)
+        near = self._settings.near
+        reaches = (near if size <= near else 1 for size in sizes)
+        pairs = [
+            (size, larger)
+            for place, (size, reach) in enumerate(zip(sizes, reaches, strict=True))
+            for larger in sizes[place + 1 : place + 1 + reach]
+            if self._settings.cycled
+        ]
+        for size, larger in pairs:
+            objective = self._choose_objective(larger)
+            fit = objective.take(found[size])
+            self._try(objective, larger, objective.grow(fit, larger - len(fit.machine.rows)))
+        for size, larger in pairs[::-1]:
+            objective = self._choose_objective(size)
+            self._try(objective, size, reduce(objective, objective.take(found[larger]), size))
+        yield from sorted(found.items(), reverse=True)
+
+    def _try(self, objective: PrefixObjective, size: int, fit: Fit) -> None:
+        """Take an automaton for a size if it is better once it is polished."""
+        fit = polish_and_prune(objective, fit)
+        if fit.loss < (1 - self._settings.better) * self._small[size].loss:
+            self._small[size] = fit
 
     def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
         """Return the automaton of merged prefixes, if few states are enough for it."""
         evidence, settings = self._evidence, self._settings
         if self._counted:
-            machine = merge_prefixes(evidence, 0.0, _GROWN, deviations=settings.deviations)
-        elif self._cycled and sizes[-1] <= _MERGED:
-            machine = merge_prefixes(evidence, settings.tolerated, _MERGED)
+            machine = merge_prefixes(evidence, 0.0, settings.grown, deviations=settings.deviations)
+        elif settings.cycled and sizes[-1] <= settings.merged:
+            machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
         else:
             machine = None
-        return None if machine is None else self._polish(machine)
+        return machine and polish_and_prune(self._objective, self._objective.fit(machine))
 
     def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:
         """Yield larger automata of merged prefixes, the smallest first."""
-        most = min(_GROWN, self._evidence.size // _ANSWERS_A_STATE)
+        settings, objective = self._settings, self._objective
+        most = min(settings.grown, self._evidence.size // settings.answers_a_state)
         for size in sizes:
             if len(fit.machine.rows) < size <= most:
                 more = size - len(fit.machine.rows)
-                fit = self._polish(grow(fit, self._evidence, more))
+                fit = polish_and_prune(objective, objective.grow(fit, more))
                 yield size, fit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
 from typing import TypeGuard
 
 import numpy as np
@@ -17,17 +16,16 @@ from pdfalearn.distilling.from_words import distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
-from pdfalearn.distilling.searching import SearchSettings
+from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts, LanguageModel, as_model
+from pdfalearn.models import LanguageModel, as_model, run_long
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier
 from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import model_key
 
-_SETTINGS = SearchSettings()
 # One word in this many is held out.
 _HELD_OUT = 10
 
@@ -45,7 +43,7 @@ def distill(
     audit: int = 16,
     held_out: float = 0.1,
     unseen: float = 0.02,
-    settings: SearchSettings = _SETTINGS,
+    settings: SearchSettings = DEFAULTS,
 ) -> Frontier:
     """Find the best automaton of every size, from a model within a budget, or from words.
 
@@ -118,7 +116,7 @@ def distill(
     (4, 4, 2)
     >>> frontier = distill(["ab" * (n % 5) for n in range(500)], seed=1)
     >>> len(frontier.best), round(frontier.point(5).perplexity, 2)
-    (7, 1.51)
+    (9, 1.51)
     """
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
@@ -144,21 +142,16 @@ def distill(
     sampler = check_sampler(sampler, budget, asked.cost)
     key = None if store is None else model_key(asked, model_id)
     shown = (
-        nullcontext()
+        None
         if progress is None
         else show_progress(progress, DistillingLine, max_symbols=budget.max_symbols)
     )
-    run: Run | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
-            sampling = Sampling(observations, sampler, seed, _HELD_OUT)
-            run = Run(sampling, wanted, settings, report, interrupts)
-            frontier = run.finish(store, key, audit)
-        interrupts.check()
-        return frontier
-    except KeyboardInterrupt as interrupt:
-        raise DistillingInterrupted(None if run is None else run.salvage()) from interrupt
+    with run_long(shown, DistillingInterrupted) as interrupts:
+        observations = ObservationTree(asked, Tolerance(SAME), budget, interrupts)
+        sampling = Sampling(observations, sampler, seed, _HELD_OUT)
+        run = Run(sampling, wanted, settings, interrupts.progress, interrupts)
+        interrupts.salvage = run.salvage
+        return run.finish(store, key, audit)
 
 
 def _are_words(source: object) -> TypeGuard[CorpusLike]:

@@ -170,7 +170,7 @@ class Run:
             longest = int(counterexamples.lengths.max(initial=0))
             self._found.append((len(counterexamples), longest))
             if self._progress is not None:
-                self._report(self._progress)
+                self._interrupts.report(self._progress, self._snapshot())
             if not len(counterexamples):
                 return
             self._interrupts.check()
@@ -196,21 +196,12 @@ class Run:
                 self._may_warn = False
                 warn_of_growth(self._learner.size, counts.words)
         if self._progress is not None:
-            self._report(self._progress)
+            self._interrupts.report(self._progress, self._snapshot())
 
     @property
     def _is_growing(self) -> bool:
         """Whether states have kept growing with the questions."""
         return self._growth is not None and self._growth.is_steady
-
-    def _report(self, progress: Callable[[Progress], None]) -> None:
-        """Call the function for progress, where a Ctrl-C need not be held back."""
-        self._interrupts.check()
-        self._interrupts.is_calling = True
-        try:
-            progress(self._snapshot())
-        finally:
-            self._interrupts.is_calling = False
 
     def _snapshot(self) -> Progress:
         self._time(self._running)
@@ -238,6 +229,7 @@ class Run:
                 self._notes.append(coarse)
         counts = observations.counts
         findings = self._learner.findings(len(pdfa) - len(self._added))
+        queries = tuple(zip(*self._found, strict=True)) or ((), ())
         statistics = Statistics(
             **(vars(self._snapshot()) | {"states": len(pdfa)}),
             batches=tuple(counts.batches),
@@ -249,8 +241,8 @@ class Run:
             tree_depth=findings.tree_depth,
             inner_nodes=findings.inner_nodes,
             structure_size=findings.structure_size,
-            counterexamples=tuple(count for count, _ in self._found),
-            longest_counterexamples=tuple(longest for _, longest in self._found),
+            counterexamples=queries[0],
+            longest_counterexamples=queries[1],
         )
         words = findings.access_words
         if len(self._added):

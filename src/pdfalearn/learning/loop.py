@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 
 import pdfalearn.learners as learners
@@ -22,10 +21,10 @@ from pdfalearn.errors import InputError
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
-    Interrupts,
     LanguageModel,
     Wrapper,
     as_model,
+    run_long,
     wrapped_pdfa,
 )
 from pdfalearn.observations import UNBOUNDED, ObservationTree
@@ -165,22 +164,17 @@ def learn(
         key = model_key(asked, model_id)
     is_endless = may_be_endless(asked, oracle)
     shown = (
-        nullcontext()
+        None
         if progress is None
         else show_progress(progress, LearningLine, may_be_endless=is_endless)
     )
-    run: Run | None = None
-    try:
-        with shown as report, Interrupts() as interrupts:
-            observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)
-            if budget is None and is_endless:
-                observations.meter.guard = DEFAULT_LIMITS
-            run = Run(observations, oracle, report, interrupts, is_endless=is_endless)
-            result = run.finish(maker, store, key, audit, seed)
-        interrupts.check()
-        return result
-    except KeyboardInterrupt as interrupt:
-        raise LearningInterrupted(None if run is None else run.salvage()) from interrupt
+    with run_long(shown, LearningInterrupted) as interrupts:
+        observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)
+        if budget is None and is_endless:
+            observations.meter.guard = DEFAULT_LIMITS
+        run = Run(observations, oracle, interrupts.progress, interrupts, is_endless=is_endless)
+        interrupts.salvage = run.salvage
+        return run.finish(maker, store, key, audit, seed)
 
 
 def _maker(learner: str | Maker, equivalence: Relation) -> Maker:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.models.opened import close_quietly as close_quietly
     from pdfalearn.models.opened import error_text as error_text
     from pdfalearn.models.opened import open_model as open_model
+    from pdfalearn.models.opened import run_long as run_long
     from pdfalearn.models.protocol import attach_answers as attach_answers
     from pdfalearn.models.protocol import attached_answers as attached_answers
 else:

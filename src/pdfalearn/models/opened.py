@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.text import described
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
+
+News = TypeVar("News")
 
 # The rows of a batch take at most this many bytes, if they are dense.
 _MOST_BYTES = 2**26
@@ -240,6 +244,10 @@ class Interrupts:
 
     is_calling = False
     """Whether code runs that may be stopped anywhere."""
+    progress: Callable[..., None] | None = None
+    """What to call with news of a long run."""
+    salvage: Callable[[], Any] | None = None
+    """What returns what was found until a Ctrl-C, as soon as there may be anything."""
     _is_pending = False
     _is_installed = False
 
@@ -266,6 +274,33 @@ class Interrupts:
         if self._is_pending:
             self._is_pending = False
             raise KeyboardInterrupt
+
+    def report(self, progress: Callable[[News], None], news: News) -> None:
+        """Call the function for progress, which a Ctrl-C may stop anywhere."""
+        self.check()
+        self.is_calling = True
+        try:
+            progress(news)
+        finally:
+            self.is_calling = False
+
+
+@contextmanager
+def run_long(
+    shown: AbstractContextManager[Callable[..., None] | None] | None,
+    stopped: Callable[[Any], KeyboardInterrupt],
+) -> Iterator[Interrupts]:
+    """Show progress, and hold a Ctrl-C back until a run is at a place where it can stop.
+
+    Then ``stopped`` is raised, with what ``salvage`` returns.
+    """
+    interrupts = Interrupts()
+    try:
+        with shown or nullcontext() as interrupts.progress, interrupts:
+            yield interrupts
+        interrupts.check()
+    except KeyboardInterrupt as interrupt:
+        raise stopped(interrupts.salvage and interrupts.salvage()) from interrupt
 
 
 def error_text(error: BaseException) -> str:

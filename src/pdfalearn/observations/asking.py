@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import firsts
@@ -44,10 +45,6 @@ _WORDS_A_SECOND = 16
 _MOST_BYTES = 2**26
 # The words of a batch, written out, have at most about this many symbols together.
 _MOST_SYMBOLS = 2**20
-# When a store is opened, this many of its words are asked again.
-_ASKED_AGAIN = 4
-# Two answers to one word that differ by more than this are not those of one model.
-_SAME = 1e-3
 
 
 class Asker:
@@ -124,7 +121,7 @@ class Asker:
             if self._undefined is not None:
                 part = self._undefined.rule_out(part)
             if self._is_counted:
-                self._send_allowed(self._look_up(part))
+                self._send_allowed(self._look_up(part) if not self._meter.is_replayed else part)
             elif len(part):
                 self._send(part)
         if self._counts.words >= self._audits.due_at:
@@ -153,21 +150,30 @@ class Asker:
 
     def _send(self, nodes: Nodes) -> None:
         """Plan a batch that asks for nodes, ask the model, and note what it answers."""
-        batch = plan_batch(self._nodes, nodes, prefixes_free=self._prefixes_free)
+        table = self._nodes
+        batch = plan_batch(table, nodes, prefixes_free=self._prefixes_free)
         opened = self._opened or self._open()
         for part in self._parts(batch, opened):
             if part is not batch:
                 self._meter.check_seconds()
             self._interrupts.check()
-            self._interrupts.is_calling = True
-            try:
-                rows = opened.answer(part)
-            except BaseException as error:
+            asked = part
+            if self._meter.is_replayed and self._stored is not None:
+                asked = self._take_stored(self._stored, part, opened, nodes)
+            if len(asked.ids):
+                self._interrupts.is_calling = True
+                try:
+                    rows = opened.answer(asked)
+                except BaseException as error:
+                    self._interrupts.is_calling = False
+                    self._salvage(error, nodes)
+                    raise
                 self._interrupts.is_calling = False
-                self._salvage(error, nodes)
-                raise
-            self._interrupts.is_calling = False
-            self._note(part.ids, part.wanted_ids, rows, nodes, is_part=part is not batch)
+                is_part = part is not batch or asked is not part
+                self._note(asked, rows, nodes, is_part=is_part)
+            if self._meter.is_replayed:
+                free, is_part = self._undefined_free, part is not batch
+                self._meter.count_batch(part, nodes, free, is_part=is_part, is_planned=True)
 
     def _parts(self, batch: Batch, opened: LanguageModel) -> Iterable[Batch]:
         """Cut a batch into parts whose rows, and whose symbols, are not too many."""
@@ -208,57 +214,40 @@ class Asker:
         order = np.argsort(partial.ids)
         ids = partial.ids[order]
         try:
-            self._note(ids, ids, partial.rows.take(order), asked, is_part=True)
+            batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), self._nodes.lineage)
+            self._note(batch, partial.rows.take(order), asked, is_part=True)
         except Exception as second:
             error.add_note(f"what was answered before could not be kept: {second}")
 
-    def _note(
-        self, ids: Nodes, answered: Nodes, rows: Rows, asked: Nodes, *, is_part: bool
-    ) -> None:
-        """Count and keep answers.
+    def _note(self, batch: Batch, rows: Rows, asked: Nodes, *, is_part: bool) -> None:
+        """Count and keep answers to the wanted words of a batch.
 
-        ``ids`` are the words of a batch, ``answered`` those of them that have an answer, and
-        ``asked`` the words that were asked for by themselves. Other parts of the batch may answer
-        some of these.
+        ``asked`` are the words that were asked for by themselves. Other parts of the batch may
+        answer some of these.
         """
-        table, counts = self._nodes, self._counts
+        answered = batch.wanted_ids
+        table = self._nodes
         if rows.is_sparse:
             # Twice the largest batch so far: how much is listed may differ from word to word.
             row_bytes = max(64, 2 * rows.nbytes // max(1, len(rows)))
             self._at_once = max(1, _MOST_BYTES // row_bytes)
         elif isinstance(rows, SharedRows) and self._stored is None:
             self._at_once = _LARGEST_BATCH  # they are numbers, and a store would write them out
-        symbols = len(ids) - int(np.count_nonzero(table.seen[ids]))
-        undefined = self._keep(answered, rows)
-        words = len(asked)
-        if is_part or undefined:
-            counted = answered
-            if undefined and self._undefined_free and rows.undefined is not None:
-                counted = answered[~rows.undefined]
-                symbols -= undefined
-            words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
-        table.seen[ids] = True
-        counts.words += words
-        counts.symbols += symbols
-        counts.distributions += len(answered) - (undefined if self._undefined_free else 0)
-        counts.batches.append(len(answered))
-        if self._model.cost.cached_symbol:
-            counts.cached_symbols += int(table.lengths[asked].sum()) - symbols
+        self._keep(answered, rows)
+        self._meter.count_batch(batch, asked, self._undefined_free, is_part=is_part)
         if self._stored is not None:
             self._stored.add(table.words(answered), rows.to_signed())
         if self.on_batch is not None:
             self.on_batch()
 
-    def _keep(self, nodes: Nodes, rows: Rows, whose: str = "model's") -> int:
-        """Keep the answers to words; return how many of them are undefined."""
-        undefined = 0
+    def _keep(self, nodes: Nodes, rows: Rows, whose: str = "model's") -> None:
+        """Keep the answers to words."""
         if rows.undefined is not None and rows.undefined.any():
             self._note_undefined().note(nodes[rows.undefined])
             defined = (~rows.undefined).nonzero()[0]
-            undefined = len(nodes) - len(defined)
             nodes, rows = nodes[defined], rows.take(defined)
             if not len(nodes):
-                return undefined
+                return
         if rows.outside is not None:
             self._counts.note_outside(rows.outside)
         answers, table = self._answers, self._nodes
@@ -274,7 +263,6 @@ class Asker:
         table.classes[nodes] = answers.classes[numbers]
         if self._undefined is not None or answers.exclude_some:
             self._note_undefined().check_defined(nodes)
-        return undefined
 
     def _note_undefined(self) -> UndefinedWords:
         """Return what notes undefined words, made when it is needed first."""
@@ -299,28 +287,44 @@ class Asker:
 
     # Answers that a store has
 
-    def record(self, stored: ModelAnswers, key: str, *, may_ask: bool) -> None:
+    def record(
+        self, stored: ModelAnswers, key: str, *, may_ask: bool, is_replayed: bool = False
+    ) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
+
+        If ``is_replayed``, they count as much as if they were, so that the same words are asked for
+        as without a store.
 
         If that is allowed, a few of the stored words are asked again, to catch a store of another
         model. One that does not agree with itself either is not another one.
         """
         self._stored = stored
         self._is_counted = True
-        if not may_ask:
-            return
-        limit = self._meter.budget.max_words  # of which enough is left to go on
-        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
-        words, before = stored.sample(count, seed=0)
-        try:
-            self._audits.compare(words, before, _SAME)
-        except ModelError as error:
-            if self._audits.differs_from_itself(words, _SAME):
-                return
-            raise ModelError(
-                f"{error}. The first are answers that the store holds under the key {key!r}: if "
-                "the model is another one, give it another model_id"
-            ) from error
+        if may_ask:
+            self._audits.compare_stored(stored, key, is_replayed=is_replayed)
+        if is_replayed:
+            self._meter.replay()
+
+    def _take_stored(
+        self, stored: ModelAnswers, batch: Batch, opened: LanguageModel, asked: Nodes
+    ) -> Batch:
+        """Keep the answers to a batch that are stored; return the batch that asks for the others.
+
+        The model was not led to what was stored, and has to be now.
+        """
+        table, wanted = self._nodes, batch.wanted_ids
+        places, rows = stored.find(table.words(wanted))
+        if len(places):
+            self._keep(wanted[places], rows.from_signed(), "stored")
+            self._counts.stored += int(np.isin(asked, wanted[places]).sum())
+        missing = np.delete(wanted, places)
+        # Models that need the rows before know from these what they need.
+        ids = missing if opened.needs_prefixes else _with_ways(table, missing, self._meter.led())
+        if len(missing) == batch.count and len(ids) == len(batch.ids):
+            return batch
+        others = Batch.of_ids(ids, np.isin(ids, missing), batch.lineage)
+        others.are_possible = batch.are_possible
+        return others
 
     def _look_up(self, nodes: Nodes) -> Nodes:
         """Take the answers that are stored; return the nodes that are still unknown."""
@@ -359,10 +363,11 @@ def plan_batch(table: NodeTable, nodes: Nodes, *, prefixes_free: bool) -> Batch:
     return Batch.of_ids(ids, wanted, table.lineage, is_narrow=is_narrow)
 
 
-def _with_ways(table: NodeTable, nodes: Nodes) -> Nodes:
+def _with_ways(table: NodeTable, nodes: Nodes, seen: NDArray[np.bool_] | None = None) -> Nodes:
     """Return nodes and their ancestors that the model has not seen, in ascending order."""
+    seen = table.seen if seen is None else seen
     parts, above = [nodes], table.parents[nodes]
-    while len(above := above[~table.seen[above]]):
+    while len(above := above[~seen[above]]):
         above = np.unique(above)
         parts.append(above.astype(np.int64))
         above = table.parents[above]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from pdfalearn.rows import Rows
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
+if TYPE_CHECKING:
+    from pdfalearn.stores import ModelAnswers
+
 # The first audit comes after this many words, the next ones at four times as many.
 _FIRST = 4096
 # An audit on the way looks at one word in this many, or more.
@@ -36,6 +40,10 @@ _SHARE = 1024
 _MOST = 2**26
 # At most this many probabilities are compared at once.
 _NUMBERS_AT_ONCE = 2**22
+# When a store is opened, this many of its words are asked again.
+_ASKED_AGAIN = 4
+# Two answers to one word that differ by more than this are not those of one model.
+_SAME = 1e-3
 # Copies with the same answer are named up to this many.
 _MOST_NAMES = 3
 
@@ -150,22 +158,53 @@ class Audits:
             symbols = int(nodes.lengths[part].sum())
             self._compare(part, nodes.lineage, symbols, before, 1.0)
 
-    def ask_again(self, nodes: Nodes) -> tuple[Nodes, Integers]:
+    def count_affordable(self, words: Integers, symbols: Integers, calls: int) -> int:
+        """Return how many of some sums of words and symbols the budget leaves for asking again."""
+        return self._meter.count_affordable(words, symbols, calls)
+
+    def ask_again(self, nodes: Nodes, *, are_paid: bool = False) -> tuple[Nodes, Integers]:
         """Ask for words again, from the first on as far as the budget goes.
 
-        Returns which were asked, and the numbers of the answers; undefined words are left out.
+        Returns which were asked, and the numbers of the answers; undefined words are left out. Of
+        words that ``are_paid`` the budget is known to suffice, and all prefixes are among them, so
+        that each costs a symbol.
         """
-        asked = nodes[self._meter.affordable(self._nodes.lengths[nodes])]
+        lengths = self._nodes.lengths[nodes]
+        asked = nodes if are_paid else nodes[self._meter.affordable(lengths)]
         if not len(asked):
             return asked, asked
         ids = np.sort(asked)
         batch = Batch.of_ids(ids, np.ones(len(ids), dtype=bool), self._nodes.lineage)
+        self._interrupts.check()
         again = ask_batch(self._model, batch, interrupts=self._interrupts)
-        self._counts.audited += len(ids)
-        self._counts.audited_symbols += int(self._nodes.lengths[ids].sum())
+        symbols = np.minimum(self._nodes.lengths[ids], 1) if are_paid else self._nodes.lengths[ids]
+        self._meter.count_audit(len(ids), int(symbols.sum()))
         if again.undefined is not None:
             ids, again = ids[~again.undefined], again.take((~again.undefined).nonzero()[0])
         return ids, self._answers.add(again)
+
+    def compare_stored(self, stored: ModelAnswers, key: str, *, is_replayed: bool) -> None:
+        """Ask for a few stored words again; refuse a store of another model.
+
+        One that does not agree with itself either is not another one. Where stored answers count
+        for the budget, this may cost no more than what is kept for audits, so that all else can be
+        asked as it was.
+        """
+        limit = self._meter.budget.max_words  # of which enough is left to go on
+        count = _ASKED_AGAIN if limit is None else min(_ASKED_AGAIN, limit // 4)
+        words, before = stored.sample(count, seed=0)
+        if is_replayed:
+            places = self._meter.affordable(words.lengths, are_of_reserve=True)
+            words, before = words.take(places), before.take(places)
+        try:
+            self.compare(words, before, _SAME)
+        except ModelError as error:
+            if self.differs_from_itself(words, _SAME):
+                return
+            raise ModelError(
+                f"{error}. The first are answers that the store holds under the key {key!r}: if "
+                "the model is another one, give it another model_id"
+            ) from error
 
     def compare(self, words: Words, before: Rows, most: float) -> None:
         """Ask for different words again as far as the budget goes; refuse what differs too much.
@@ -201,9 +240,7 @@ class Audits:
             word = self._model.alphabet.decode(batch.spell(error.word_id))
             first = before.take(here).to_dense()[0].tolist() if len(here) else "nothing wrong"
             raise UnsteadyModelError(word, first, error.row, 1.0) from error
-        counts.audited += len(ids)
-        counts.audited_symbols += symbols
-        counts.audits += 1
+        self._meter.count_audit(len(ids), symbols)
         place, difference = _find_change(self._equivalence, before, again, most)
         counts.largest_difference = max(counts.largest_difference, difference)
         if place is not None:

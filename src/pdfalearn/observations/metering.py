@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.budgets import Budget, BudgetReached
-from pdfalearn.models import QueryCost
-from pdfalearn.observations.nodes import Nodes, NodeTable
+from pdfalearn.models import Batch, QueryCost
+from pdfalearn.observations.nodes import UNDEFINED, Nodes, NodeTable
 from pdfalearn.typing import Floats
 
 # What it takes to make an automaton of what is known, about, for each word.
@@ -79,6 +79,11 @@ class Meter:
     def __init__(self, budget: Budget, cost: QueryCost, nodes: NodeTable) -> None:
         self.budget = budget
         self.counts = Counts()
+        # What would have been asked if no store had answered, where that decides what is asked.
+        self.planned = self.counts
+        self._led = np.ones(1, dtype=bool)
+        # The share of the budget that is kept for audits.
+        self.reserve = 0.0
         self._nodes = nodes
         self._cost = cost
         bounds = (budget.max_words, budget.max_symbols, budget.max_cost, budget.max_seconds)
@@ -134,7 +139,14 @@ class Meter:
     @property
     def spent(self) -> float:
         """What all that was asked has cost, audits included."""
-        counts = self.counts
+        return self._add_up(self.counts)
+
+    @property
+    def planned_cost(self) -> float:
+        """The same if no store had answered, where that decides what is asked."""
+        return self._add_up(self.planned)
+
+    def _add_up(self, counts: Counts) -> float:
         return self._cost.total(
             calls=len(counts.batches) + counts.audits,
             words=counts.words + counts.audited,
@@ -143,18 +155,85 @@ class Meter:
             cached_symbols=counts.cached_symbols,
         )
 
-    def _count_left(self) -> tuple[float, float, float]:
-        """Return how many words and symbols may still be asked, and at what cost."""
-        counts = self.counts
-        words = self._most_words - counts.words - counts.audited
-        symbols = self._most_symbols - counts.symbols - counts.audited_symbols
-        return words, symbols, self._most_cost - self.spent
+    def _count_left(self, counts: Counts, share: float = 1.0) -> tuple[float, float, float]:
+        """Return how much of a share of the budget is left: words, symbols, and what they cost."""
+        words = share * self._most_words - counts.words - counts.audited
+        symbols = share * self._most_symbols - counts.symbols - counts.audited_symbols
+        return words, symbols, share * self._most_cost - self._add_up(counts)
 
-    def affordable(self, lengths: NDArray[np.integer]) -> Nodes:
-        """Return the places of words that may be asked outside of learning, from the start."""
+    def _count_left_for_audits(self) -> list[float]:
+        # With a store what was asked may cost more than planned, as a part of it is asked again.
+        pairs = zip(self._count_left(self.counts), self._count_left(self.planned), strict=True)
+        return [min(pair) for pair in pairs]
+
+    def count_batch(
+        self,
+        batch: Batch,
+        asked: Nodes,
+        undefined_free: bool,
+        *,
+        is_part: bool,
+        is_planned: bool = False,
+    ) -> None:
+        """Count a batch whose answers are known: those asked for by themselves, and all on the way.
+
+        If ``is_planned``, it is what would have been asked if no store had answered.
+        """
+        ids, answered = batch.ids, batch.wanted_ids
+        counts, seen = self.counts, self.led()
+        if is_planned:
+            counts, seen = self.planned, self._nodes.seen
+        symbols, words = len(ids) - int(np.count_nonzero(seen[ids])), len(asked)
+        is_undefined = self._nodes.classes[answered] == UNDEFINED
+        undefined = int(np.count_nonzero(is_undefined))
+        if is_part or undefined:
+            counted = answered
+            if undefined and undefined_free:
+                counted = answered[~is_undefined]
+                symbols -= undefined
+            words = int(np.count_nonzero(np.isin(asked, counted, assume_unique=True)))
+        seen[ids] = True
+        counts.words += words
+        counts.symbols += symbols
+        counts.distributions += len(answered) - (undefined if undefined_free else 0)
+        counts.batches.append(len(answered))
+        if self._cost.cached_symbol:
+            counts.cached_symbols += int(self._nodes.lengths[asked].sum()) - symbols
+
+    def count_audit(self, words: int, symbols: int) -> None:
+        """Count words that were asked again in one batch."""
+        for counts in {id(each): each for each in (self.counts, self.planned)}.values():
+            counts.audits += 1
+            counts.audited += words
+            counts.audited_symbols += symbols
+
+    def replay(self) -> None:
+        """From now on, let answers of a store count as if they were asked for."""
+        self.planned = Counts()
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether answers of a store count as if they were asked for."""
+        return self.planned is not self.counts
+
+    def led(self) -> NDArray[np.bool_]:
+        """Return to which words the model was led itself."""
+        if not self.is_replayed:
+            return self._nodes.seen
+        more = len(self._nodes.seen) - len(self._led)
+        self._led = np.pad(self._led, (0, more)) if more else self._led
+        return self._led
+
+    def affordable(self, lengths: NDArray[np.integer], *, are_of_reserve: bool = False) -> Nodes:
+        """Return the places of words that may be asked outside of learning, from the start.
+
+        If they ``are_of_reserve``, no more than what is kept for audits pays for them.
+        """
         if self.is_closed or self.is_late:
             return np.empty(0, dtype=np.int64)
-        unit, (words, symbols, cost) = self._cost, self._count_left()
+        unit, (words, symbols, cost) = self._cost, self._count_left_for_audits()
+        if are_of_reserve:
+            words, symbols, cost = self._count_left(Counts(), self.reserve)
         longest = math.inf if self.budget.max_word_length is None else self.budget.max_word_length
         places = []
         for place, length in enumerate(lengths.tolist()):
@@ -164,13 +243,22 @@ class Meter:
                 words, symbols, cost = words - 1, symbols - length, cost - costs
         return np.array(places, dtype=np.int64)
 
+    def count_affordable(self, words: Nodes, symbols: Nodes, calls: int) -> int:
+        """Return how many of some growing sums of words and symbols may still be asked."""
+        if self.is_closed or self.is_late:
+            return 0
+        unit, (most_words, most_symbols, most_cost) = self._cost, self._count_left_for_audits()
+        costs = calls * unit.call + words * unit.word + symbols * unit.symbol
+        fits = (words <= most_words) & (symbols <= most_symbols) & (costs <= most_cost)
+        return int(np.count_nonzero(fits))
+
     def half_left(self) -> int:
         """Return half the number of words that may still be asked, at least a few.
 
         Answers to this many words are used before more are asked, so that something is left to go
         on with.
         """
-        words, symbols, cost = self._count_left()
+        words, symbols, cost = self._count_left(self.counts)
         unit = self._cost.word + self._cost.symbol
         left = min(words, symbols, cost / unit if unit else math.inf)
         return int(min(max(left / 2, _FEW_WORDS), _MANY_WORDS))
@@ -181,11 +269,11 @@ class Meter:
         What counts is what is planned, and not what a model has to compute again: so it is the same
         on every machine.
         """
-        if not self.counts.words and nodes[0] == 0:
+        if not self.planned.words and nodes[0] == 0:
             return nodes[:1]
         budget, table = self.budget, self._nodes
         self.check_seconds()
-        words, symbols, cost = self._count_left()
+        words, symbols, cost = self._count_left(self.planned, 1 - self.reserve)
         bound = ""  # the last one that was looked at: it is reached if it leaves no node
         if budget.max_word_length is not None:
             bound, nodes = "max_word_length", nodes[table.lengths[nodes] <= budget.max_word_length]

@@ -316,10 +316,14 @@ class ObservationTree:
         self.ask(path)
         return path
 
-    def record(self, store: AnswerStore, key: str, audit: int = 1) -> None:
+    def record(
+        self, store: AnswerStore, key: str, audit: int = 1, *, is_replayed: bool = False
+    ) -> None:
         """Take answers from a store as if they were asked for, and write all new ones into it.
 
         A few of the stored words are asked again, to catch a store of another model; none if
-        ``audit`` is 0.
+        ``audit`` is 0. If ``is_replayed``, stored answers count for the budget, so that the same
+        words are asked for as without a store.
         """
-        self.asker.record(store.answers(key, self.alphabet), key, may_ask=audit > 0)
+        stored = store.answers(key, self.alphabet)
+        self.asker.record(stored, key, may_ask=audit > 0, is_replayed=is_replayed)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.passive.expectation import make_pfa as make_pfa
     from pdfalearn.passive.expectation import predict_rows as predict_rows
+    from pdfalearn.passive.expectation import predict_words as predict_words
     from pdfalearn.passive.expectation import train_teacher as train_teacher
     from pdfalearn.passive.first_weights import Weights as Weights
+    from pdfalearn.passive.state_merging import merge_variously as merge_variously
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -46,6 +46,8 @@ _MEMBERS, _STATES = 4, 70
 # drawn by chance.
 _TEACHER_PRODUCTS = 1.8e11
 _TEACHER_ROUNDS = 30, 60, 120
+# Where there are many symbols a teacher has fewer states: its moves are at most this many numbers.
+_MOST_MOVES = 2**25
 
 
 def fit_pfa(
@@ -124,6 +126,7 @@ def train_teacher(
     most = _TEACHER_PRODUCTS / (3.0 * len(tree) * states**2)
     low, enough, high = _TEACHER_ROUNDS
     members = min(members, max(2, int(most / enough)))
+    states = min(states, max(2, int((_MOST_MOVES / tree.width) ** 0.5 / members)))
     rounds = int(np.clip(most / members, low, high))
     return _fit_members(tree, states, members, rounds, 0.1, make_generator(seed))
 
@@ -132,6 +135,12 @@ def predict_rows(weights: Weights, tree: PrefixTree) -> Floats:
     """Return the distribution after every prefix of a tree."""
     rows = forward_vectors(weights, tree)[0].astype(np.float64) @ weights.emissions
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def predict_words(weights: Weights, tree: PrefixTree) -> tuple[Floats, Floats]:
+    """Return the probability of each prefix's last symbol, and that a word ends there."""
+    vectors, shares = forward_vectors(weights, tree)
+    return shares.astype(np.float64), vectors.astype(np.float64) @ weights.ends
 
 
 def make_pfa(weights: Weights, alphabet: Alphabet) -> PFA:

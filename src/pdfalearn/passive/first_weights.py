@@ -95,21 +95,25 @@ def _describe(tree: PrefixTree, places: Integers) -> Floats:
 
     Euclidean distances of such rows are Hellinger's.
     """
-    width = tree.width + 1
-    counts = np.zeros((len(tree), width))
-    counts[:, 0] = tree.ends
-    counts[tree.parents[1:], tree.symbols[1:] + 1] = tree.passes[1:]
+    near, children, owners = _count_next(tree, places)
     passes = tree.passes[places, None]
-    near = counts[places] / passes
-    if width**2 > _MOST_FIGURES:
-        return np.asarray(np.sqrt(near))
+    if near.shape[1] ** 2 > _MOST_FIGURES:
+        return np.asarray(np.sqrt(near / passes))
+    far = np.zeros((len(places), tree.width, near.shape[1]))
+    far[owners, tree.symbols[children]] = _count_next(tree, children)[0] / passes[owners]
+    return np.sqrt(np.hstack((near / passes, far.reshape(len(places), -1))))
+
+
+def _count_next(tree: PrefixTree, nodes: Integers) -> tuple[Floats, Integers, Integers]:
+    """Return how often words end or go on after nodes; the nodes below these, and their places."""
     numbers = np.full(len(tree), -1)
-    numbers[places] = np.arange(len(places))
+    numbers[nodes] = np.arange(len(nodes))
     children = 1 + np.flatnonzero(numbers[tree.parents[1:]] >= 0)
     owners = numbers[tree.parents[children]]
-    far = np.zeros((len(places), tree.width, width))
-    far[owners, tree.symbols[children]] = counts[children] / passes[owners]
-    return np.sqrt(np.hstack((near, far.reshape(len(places), -1))))
+    counts = np.zeros((len(nodes), tree.width + 1))
+    counts[:, 0] = tree.ends[nodes]
+    counts[owners, tree.symbols[children] + 1] = tree.passes[children]
+    return counts, children, owners
 
 
 def _cluster(rows: Floats, weights: Floats, count: int, random: np.random.Generator) -> Integers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -148,16 +149,18 @@ class Merging:
             states[back, begin + places] = reds[back]
         return states
 
-    def make_pdfa(self, alphabet: Alphabet) -> PDFA:
-        """Make an automaton of the red nodes when no blue one is left."""
+    def make_tables(self) -> tuple[Codes, Floats]:
+        """Return the transitions of the red nodes, and their counts, when no blue one is left."""
         reds = np.array(self.reds)
         numbers = np.full(len(self.table), -1, dtype=np.int32)
         numbers[reds] = np.arange(len(reds), dtype=np.int32)
-        return PDFA(
-            alphabet=alphabet,
-            transitions=numbers[self.table[reds]],
-            probabilities=self.counts[reds] / self.counts[reds].sum(axis=1, keepdims=True),
-        )
+        return numbers[self.table[reds]], self.counts[reds]
+
+    def make_pdfa(self, alphabet: Alphabet) -> PDFA:
+        """Make an automaton of the red nodes when no blue one is left."""
+        transitions, counts = self.make_tables()
+        rows = counts / counts.sum(axis=1, keepdims=True)
+        return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
     def _order(self, node: int) -> tuple[int, tuple[int, ...]]:
         word = self._access[node]
@@ -171,7 +174,11 @@ class Merging:
 
 
 def merge_states(
-    tree: PrefixTree, choose_red: Callable[[Merging, int], int], *, largest: bool = False
+    tree: PrefixTree,
+    choose_red: Callable[[Merging, int], int],
+    *,
+    largest: bool = False,
+    most: float = inf,
 ) -> Merging:
     """Merge or promote blue nodes until none is left.
 
@@ -183,10 +190,12 @@ def merge_states(
         The criterion: returns the red node that a blue one is to be merged into, or -1.
     largest : bool
         Whether to take the blue node that most words pass, not the first in shortlex order.
+    most : float
+        Give up when there are more red nodes than this.
     """
     merging = Merging(tree)
     take = merging.take_largest if largest else merging.take_first
-    while (blue := take()) >= 0:
+    while len(merging.reds) <= most and (blue := take()) >= 0:
         red = choose_red(merging, blue)
         if red < 0:
             merging.promote(blue)

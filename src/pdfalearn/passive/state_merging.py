@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.corpora import CorpusLike, count_prefixes, count_steps
+from pdfalearn.corpora import CorpusLike, PrefixTree, count_prefixes, count_steps
 from pdfalearn.passive.criteria import (
     HoeffdingCriterion,
     LikelihoodRatioCriterion,
     MDICriterion,
 )
-from pdfalearn.passive.red_blue import merge_states
+from pdfalearn.passive.red_blue import Merging, merge_states
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Codes, Floats, Integers
+
+# The parameters with which words are merged variously: ε of ALERGIA, α · words of MDI, and α of the
+# likelihood ratio with the words that must pass.
+_EPSILONS, _MDI_SHARES, _RATIO = (0.05, 0.8), (1.0, 2.0), (0.05, 10)
 
 
 def alergia(
@@ -152,6 +156,27 @@ def likelihood_ratio(
     return merge_states(tree, criterion, largest=True).make_pdfa(symbols)
 
 
+def merge_variously(tree: PrefixTree, most: int) -> Iterator[tuple[Codes, Floats]]:
+    """Yield automata by each criterion: the transitions, all of them defined, and the counts.
+
+    A transition that no word takes leads to where its symbol leads most often. Automata of more
+    than ``most`` states are given up.
+    """
+    words = int(tree.passes[0])
+    criteria: list[tuple[Callable[[Merging, int], int], bool]] = [
+        *((HoeffdingCriterion(epsilon), False) for epsilon in _EPSILONS),
+        *((MDICriterion(share / words, words), False) for share in _MDI_SHARES),
+        (LikelihoodRatioCriterion(*_RATIO), True),
+    ]
+    for criterion, largest in criteria:
+        merging = merge_states(tree, criterion, largest=largest, most=most)
+        if len(merging.reds) > most:
+            continue
+        transitions, counts = merging.make_tables()
+        usual = _usual_targets(transitions, counts[:, 1:], 0)
+        yield np.where(transitions < 0, usual, transitions).astype(np.int32), counts
+
+
 def smooth_rows(pdfa: PDFA, words: CorpusLike, *, weight: float = 1.0) -> PDFA:
     """Count words in the states of an automaton, and leave no probability at 0.
 
@@ -182,7 +207,7 @@ def smooth_rows(pdfa: PDFA, words: CorpusLike, *, weight: float = 1.0) -> PDFA:
     counts = count_steps(pdfa, words).table
     totals = counts.sum(axis=0) + 0.5
     rows = counts + weight * totals / totals.sum()
-    usual = _usual_targets(pdfa, counts[:, 1:])
+    usual = _usual_targets(pdfa.transitions, counts[:, 1:], pdfa.initial)
     return PDFA(
         alphabet=pdfa.alphabet,
         transitions=np.where(pdfa.transitions < 0, usual, pdfa.transitions),
@@ -191,9 +216,9 @@ def smooth_rows(pdfa: PDFA, words: CorpusLike, *, weight: float = 1.0) -> PDFA:
     )
 
 
-def _usual_targets(pdfa: PDFA, counts: Floats) -> Integers:
+def _usual_targets(transitions: Codes, counts: Floats, initial: int) -> Integers:
     """Return where each symbol leads most often; the initial state if nowhere."""
-    targets: Floats = np.zeros((len(pdfa.alphabet), len(pdfa)))
+    targets: Floats = np.zeros((counts.shape[1], len(transitions)))
     states, symbols = np.nonzero(counts)
-    np.add.at(targets, (symbols, pdfa.transitions[states, symbols]), counts[states, symbols])
-    return np.where(targets.any(axis=1), targets.argmax(axis=1), pdfa.initial)
+    np.add.at(targets, (symbols, transitions[states, symbols]), counts[states, symbols])
+    return np.where(targets.any(axis=1), targets.argmax(axis=1), initial)

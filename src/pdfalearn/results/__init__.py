@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.frontiers import model_texts as model_texts
     from pdfalearn.results.learning_runs import History as History
     from pdfalearn.results.learning_runs import cost_texts as cost_texts
+    from pdfalearn.results.recommendations import IMPOSSIBLE as IMPOSSIBLE
     from pdfalearn.results.recommendations import NOTHING as NOTHING
     from pdfalearn.results.recommendations import comparable as comparable
     from pdfalearn.results.recommendations import is_worse as is_worse

@@ -99,9 +99,8 @@ class Frontier(ArrayValue, NotebookValue):
 
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
-    """The sizes that were searched for. Automata that are better than smaller ones neither on the
-    words they were made from nor on the held-out ones, or clearly worse on these, are left out; of
-    recorded words all that are not better on the held-out ones."""
+    """The sizes that were searched for. Automata that are not better than smaller ones on the
+    held-out words are left out."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float | None

@@ -22,8 +22,8 @@ _STEP = 1.2
 _LEAST = 0.4
 # The knee is where this share of the fall is left.
 _EARLIER = 0.25
-# Where automata are compared, a position whose divergence is infinite counts as this many nats.
-_IMPOSSIBLE = 20.0
+IMPOSSIBLE = 20.0
+"""The nats that an infinite divergence counts as where automata are compared."""
 NOTHING = 1e-6
 """Smaller differences of divergences do not count."""
 # States that become this many times more from one run to the next keep growing.
@@ -74,7 +74,7 @@ def standard_error(losses: Floats, lengths: Floats) -> float:
 
 def comparable(losses: Floats, infinite: Floats) -> Floats:
     """Return losses that can be compared between automata, even if some of them are infinite."""
-    return np.asarray(losses + _IMPOSSIBLE * infinite)
+    return np.asarray(losses + IMPOSSIBLE * infinite)
 
 
 def is_worse(difference: Floats, lengths: Floats, errors: float) -> bool:

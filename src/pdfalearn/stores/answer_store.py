@@ -43,7 +43,7 @@ _FACTS = """
         count(*),
         sum(length(word) + CASE typeof(row) WHEN 'blob' THEN length(row) ELSE 0 END),
         min(time), max(time)
-    FROM answers WHERE id > ?1 AND id <= ?1 + (1 << 32) HAVING count(*) > 0
+    FROM answers WHERE id > :before AND id <= :before + (1 << 32) HAVING count(*) > 0
 """
 # The number of all answers, and what it is if none of those before a model's last is missing. The
 # number of an answer less 1, without its last 32 bits, is that of its model less 1.
@@ -192,7 +192,7 @@ class AnswerStore:
                     *(datetime.fromtimestamp(time, UTC).isoformat() for time in times),
                 )
                 for model in read_models(connection)
-                for count, size, *times in connection.execute(_FACTS, (model.before,))
+                for count, size, *times in connection.execute(_FACTS, {"before": model.before})
             ]
 
     def verify(self) -> Verified:

@@ -1,0 +1,104 @@
+"""What decides how long a search for automata takes, and how near it comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import inf
+
+from pdfalearn.checks import check_integer, check_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """What decides how long a search takes, and how near it comes.
+
+    Five settings matter. All others are attributes that are better left alone: they were measured
+    together, and small changes hardly show.
+
+    Parameters
+    ----------
+    largest : int
+        The most states of an automaton that is searched for; larger ones are made of the most
+        useful contexts. The first automata are that large: time and memory grow with it, and it
+        matters for results of some hundred states.
+    cycled : int
+        Automata of up to this many states are made larger and smaller again, which takes about half
+        of the time and brings about one percent of the loss, more where few states are enough.
+    tolerated : float
+        How many nats a word exact answers may differ by after prefixes that become one state. More
+        makes fewer states, and may miss a difference.
+    deviations : float
+        By how many standard deviations counts must differ more than by chance for prefixes to be
+        different states. With fewer there are more states, some of them by chance.
+    reluctance : float
+        The nats that a transition must gain to be moved. More overfits less where words are few.
+
+    Examples
+    --------
+    >>> SearchSettings(cycled=0, reluctance=2.0).largest
+    1500
+    """
+
+    largest: int = 1500
+    cycled: int = 64
+    tolerated: float = 0.02
+    deviations: float = 4.0
+    reluctance: float = 0.5
+
+    # All that follows is better left alone. A search starts with this many contexts at least, if
+    # there are as many, or twice the largest size.
+    first: int = 512
+    # Automata of more transitions are neither reduced nor wanted by default, unless they have at
+    # most ``at_least`` states; prefixes times states that memory can hold.
+    most_transitions: int = 2**22
+    at_least: int = 120
+    most_costs: int = 2**28
+    # Prefixes of exact answers are merged if this many states are enough.
+    merged: int = 64
+    # An automaton of merged prefixes is made larger up to this many states, if there are this many
+    # answers for each; and counted prefixes are merged into at most this many states.
+    grown: int = 250
+    answers_a_state: int = 20
+    # Polishing ends after this many rounds, or when one lowers the loss by less than this share.
+    rounds: int = 12
+    polished: float = 2e-3
+    # Automata of up to this many states are polished with all targets in the end.
+    whole: int = 600
+    # At most this many states are merged one at a time, the best of some tries. Of more states a
+    # share is merged at once: of up to ``few``, and of more.
+    one_by_one: int = 16
+    tries: int = 4
+    few: int = 128
+    shares: tuple[float, float] = (0.08, 0.15)
+    # Futures are compared this many symbols ahead, along symbols that are at least this likely.
+    sweeps: int = 3
+    likely: float = 0.02
+    # A merge costs more, as if this many unseen words were in the state that is removed; and no
+    # unseen word costs more nats than this.
+    as_if_seen: float = 0.3
+    worst: float = 5.0
+    # Sizes up to ``each`` go through cycles, and then those that are by the factor ``spacing``
+    # smaller than the one before; those between learn from them: automata of up to ``exchanged``
+    # states are tried for the sizes around theirs.
+    each: int = 8
+    spacing: float = 0.8
+    exchanged: int = 64
+    # Up to this size automata are tried for as many sizes around theirs.
+    near: int = 4
+    # Pairs: the most states of automata, and the most exact answers that they are searched with.
+    thinned: tuple[tuple[int, int], ...] = ((32, 2**13), (120, 2**15))
+    # The shares by which automata are made larger in cycles. A cycle that brings less than a share
+    # ``better`` of the loss is not taken; above ``each`` states it is the last one.
+    growth: tuple[float, ...] = (0.3, 0.3, 0.6, 1.0)
+    better: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, int):
+                check_integer(value, field.name, 2 if field.name == "largest" else 0)
+            elif isinstance(field.default, float):
+                check_number(value, field.name, 0.0, inf)
+
+
+DEFAULTS = SearchSettings()
