@@ -32,7 +32,8 @@ def score_in_plain_python(pdfa: PDFA, word: str, window: int) -> dict[str, float
         costs.append(-log(chance))
         mean = sum(-p * log(p) for p in row if p > 0)
         means.append(mean)
-        variances.append(sum(p * (-log(p) - mean) ** 2 for p in row if p > 0))
+        gaps = {p: -log(p) - mean for p in row if p > 0}
+        variances.append(sum(p * gaps[p] ** 2 for p in row if p > 0 and abs(gaps[p]) > 1e-12))
         if known and column and pdfa.transitions[state, column - 1] >= 0:
             state = int(pdfa.transitions[state, column - 1])
     excess = [cost - mean for cost, mean in zip(costs, means, strict=True)]

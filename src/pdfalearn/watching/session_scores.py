@@ -32,6 +32,7 @@ event that is only unlikely, so that it is odder than all of these."""
 _MOST_WINDOW = 1000
 # Events that cost more are as odd as those that cost this.
 _MOST_COST = 600.0
+_ROUNDING = 1e-12
 # At most this many symbols are named as what was expected instead.
 _EXPECTED = 3
 
@@ -83,6 +84,7 @@ class Scale:
         # A state's expected surprise is its entropy; the variance is that of the surprise.
         self._means = entr(rows).sum(axis=1)
         gaps = np.where(rows > 0, costs - self._means[:, None], 0.0)
+        gaps[np.abs(gaps) < _ROUNDING] = 0.0  # where all events are as likely
         self._variances = (rows * gaps**2).sum(axis=1)
         most = -log(self.other)
         self._costs = np.pad(
