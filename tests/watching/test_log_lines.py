@@ -14,6 +14,7 @@ from pdfalearn.datasets import figure_1
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import load
 from pdfalearn.watching import LogReader, Watch, learn_log, read_log
+from tests.support import examples
 
 USER = r"req=(\w+)"
 LINES = """\
@@ -86,6 +87,8 @@ WORD = st.sampled_from(["in", "out", "<*>", "disk", "7"])
 TEMPLATES = st.lists(st.lists(WORD, min_size=1, max_size=4).map(" ".join), max_size=8)
 
 
+@pytest.mark.slow
+@examples(40)
 @given(TEMPLATES, st.lists(st.lists(WORD, max_size=4).map(" ".join), max_size=8))
 def test_a_line_has_a_template_that_fits_it_if_there_is_one(
     templates: list[str], lines: list[str]
@@ -104,6 +107,8 @@ def test_a_line_has_a_template_that_fits_it_if_there_is_one(
         assert not fitting or [word == "<*>" for word in event.split()] == min(keys)
 
 
+@pytest.mark.slow
+@examples(40)
 @given(st.lists(st.text("ab1. \t", max_size=12), min_size=1, max_size=30), st.integers(1, 9))
 def test_lines_are_read_alike_alone_and_together(lines: list[str], size: int) -> None:
     masks = (r"\s+1", r"^a", r"\d+", r"b\s")  # some reach over the ends of lines

@@ -18,6 +18,7 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import Contains
 from pdfalearn.watching import Alarm, score_sessions
 from tests.strategies import pdfas
+from tests.support import examples
 
 LIMITS = {"peaks": 2.5, "largest": 1.5, "window": 1.0, "sum": 0.8}
 EVENTS = st.lists(
@@ -40,6 +41,8 @@ def observe(monitor: Monitor, events: list[Any], sizes: list[int]) -> list[Alarm
     return alarms
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=2), EVENTS, st.lists(st.integers(1, 9), min_size=1), st.booleans())
 def test_batches_of_any_sizes_give_the_same_alarms(
     pdfa: PDFA, events: list[Any], sizes: list[int], idle_ends: bool
@@ -68,6 +71,8 @@ def test_batches_of_any_sizes_give_the_same_alarms(
     assert found[0][3] == 0
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=2), st.lists(st.text("abz", max_size=8), min_size=1, max_size=20))
 def test_alarms_are_the_words_above_the_thresholds(pdfa: PDFA, words: list[str]) -> None:
     monitor, scores = Monitor(pdfa, LIMITS), score_sessions(pdfa, Corpus(words))
@@ -146,6 +151,8 @@ def test_a_wrong_time_moves_no_clock_and_a_jump_is_counted() -> None:
     assert monitor.counts["late"] > 0
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=2), EVENTS, st.integers(0, 60))
 def test_a_monitor_goes_on_where_it_was_saved(
     tmp_path_factory: pytest.TempPathFactory, pdfa: PDFA, events: list[Any], cut: int

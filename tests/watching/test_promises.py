@@ -16,13 +16,16 @@ from pdfalearn.languages import Contains, Not
 from pdfalearn.watching import Thresholds, event_probabilities
 from pdfalearn.watching.reaching import language_ahead
 from tests.strategies import pdfas
+from tests.support import examples
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_distilled", [False, True])
 def test_the_rate_is_what_was_promised(is_distilled: bool) -> None:
     for count, rate in ((99, 0.01), (50, 0.05)):
-        for shares in false_alarms(20, count, rate, is_distilled=is_distilled).values():
+        for shares in false_alarms(
+            4 if is_distilled else 20, count, rate, is_distilled=is_distilled
+        ).values():
             assert shares.mean() <= rate + 3 * shares.std() / np.sqrt(len(shares)) + 1e-3
 
 
@@ -35,13 +38,14 @@ def test_too_few_words_are_refused_with_how_many_are_needed() -> None:
         calibrate(figure_1(), words, 0)
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_the_rank() -> None:
     found = calibrate(figure_1(), figure_1().sample(999, seed=1).words, 0.01)
     # The rate of a threshold at the k-th of n values is that of the k-th of n uniform ones.
     random = np.random.default_rng(1)
-    ranks = np.sort(random.random((20_000, 999)), axis=1)[:, 999 - 1 - found.above]
+    ranks = np.sort(random.random((2_000, 999)), axis=1)[:, 999 - 1 - found.above]
     least, most = np.quantile(1 - ranks, [0.025, 0.975])
-    assert found.interval == pytest.approx((least, most), rel=0.03)
+    assert found.interval == pytest.approx((least, most), rel=0.08)
 
 
 def test_thresholds_of_another_version_are_refused() -> None:
@@ -60,6 +64,8 @@ def test_events_and_languages_to_come_against_other_ways() -> None:
     assert max(compare_reaching(50)) < 1e-9
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=2))
 def test_a_whole_word_has_the_probability_of_its_language(pdfa: PDFA) -> None:
     for language in (Contains("aa"), Not(Contains("a"))):

@@ -15,6 +15,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.watching import score_sessions
 from pdfalearn.watching.session_scores import Scale
 from tests.strategies import pdfas
+from tests.support import examples
 
 OTHER = 1e-4
 # One symbol more than any automaton here has.
@@ -50,6 +51,8 @@ def score_in_plain_python(pdfa: PDFA, word: str, window: int) -> dict[str, float
     }
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=3), WORDS, st.integers(1, 6))
 def test_scores_are_as_in_plain_python(pdfa: PDFA, words: list[str], window: int) -> None:
     found = score_sessions(pdfa, Corpus(words), other=OTHER, window=window)
@@ -64,6 +67,8 @@ def test_scores_are_as_in_plain_python(pdfa: PDFA, words: list[str], window: int
         assert known["events"] == len(word) + 1
 
 
+@pytest.mark.slow
+@examples(40)
 @given(pdfas(max_symbols=3), WORDS, st.integers(1, 6), st.integers(0, 2**32))
 def test_events_may_come_in_parts(pdfa: PDFA, words: list[str], window: int, seed: int) -> None:
     from pdfalearn.words import Words
