@@ -1,7 +1,7 @@
 """Pictures of pages, to look at: ``python -m benchmarks.screenshots`` (or ``make screenshots``).
 
-Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/. Needs the
-extra ``pages``, pocketsphinx and the program chromium.
+Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/; a folder and
+Needs the extra ``pages``, pocketsphinx and the program chromium.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from examples.phone_trigram import write_arpa
-from pdfalearn import PDFA, Budget, Frontier, distill, learn, view
+from pdfalearn import PDFA, Budget, Corpus, Frontier, distill, learn, sample, view
 from pdfalearn.datasets import figure_2, random_pdfa, reber, tomita
 from pdfalearn.io import read_arpa
 from pdfalearn.viewing import Page
@@ -62,6 +64,36 @@ def pair() -> Page:
     return view(target, distill(target, budget=Budget(max_symbols=5_000)).at_most(6))
 
 
+EVENTS = (
+    *("user_session_opened", "catalogue_search_requested", "product_detail_viewed"),
+    *("cart_item_added", "payment_authorisation_requested", "payment_authorised"),
+    *("order_confirmation_sent", "session_timeout_reached"),
+)
+"""Names such as logs have them."""
+
+
+def named(states: int, seed: int = 1, symbols: tuple[str, ...] = EVENTS) -> PDFA:
+    """Make an automaton whose states each have a few likely events, and others of nearly 0."""
+    pdfa = random_pdfa(states, len(symbols), seed=seed, exact_size=True)
+    rows = np.exp(-(np.random.default_rng(seed).exponential(6, pdfa.probabilities.shape) ** 1.3))
+    rows[:, 0] = np.where(np.arange(states) % 4 == 3, 0.3, 1e-22)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return PDFA(alphabet=symbols, transitions=pdfa.transitions, probabilities=rows)
+
+
+def sessions(count: int, seed: int, *, changed: bool) -> Corpus:
+    """Draw sessions of an automaton of seven states, or of one that has changed a little."""
+    pdfa = named(7)
+    if changed:
+        rows = pdfa.probabilities.copy()
+        rows[2] = 0.6 * rows[2] + 0.4 * rows[2, [0, *range(8, 0, -1)]]
+        pdfa = PDFA(alphabet=EVENTS, transitions=pdfa.transitions, probabilities=rows)
+    words = [list(word) for word in sample(pdfa, count, seed=seed, max_length=60).words]
+    if changed:
+        words[::50] = [[*word, "disk_quota_exceeded"] for word in words[::50]]
+    return Corpus(words)
+
+
 THINGS: dict[str, Callable[[], Page]] = {
     "four": lambda: view(figure_2()[0]),
     "reber": lambda: view(reber()),
@@ -72,6 +104,14 @@ THINGS: dict[str, Callable[[], Page]] = {
     "run": lambda: view(learn(random_pdfa(40, distributions=3, seed=11), learner="quant-paper")),
     "frontier": lambda: view(frontier()),
     "pair": pair,
+    "seven-names": lambda: view(named(7)),
+    "forty-letters": lambda: view(named(40, symbols=tuple("abcdefgh"))),
+    "forty-names": lambda: view(named(40)),
+    "pair-names": lambda: view(named(7), named(7, seed=3)),
+    "corpus": lambda: view(named(7), sessions(2000, 1, changed=False)),
+    "corpora": lambda: view(
+        named(7), sessions(2000, 1, changed=False), sessions(2000, 2, changed=True)
+    ),
 }
 
 
@@ -97,14 +137,16 @@ def take(browser: Browser, page: Path, name: str, folder: Path) -> None:
             context.close()
 
 
-def main(folder: Path) -> None:
-    """Take pictures of every page."""
+def main(folder: Path, *names: str) -> None:
+    """Take pictures of every page, or of those with these names."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as pages, sync_playwright() as playwright:
         browser = launched(playwright)
         for name, make in THINGS.items():
+            if names and name not in names:
+                continue
             path = Path(pages, f"{name}.html")
             make().save(path)
             take(browser, path, name, folder)
@@ -113,4 +155,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"), *sys.argv[2:])

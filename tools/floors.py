@@ -94,6 +94,7 @@ LATER = {
     ("pdfa", "analysis"): "`PDFA.score`",
     ("pdfa", "viewing"): "an automaton in a notebook",
     ("results", "viewing"): "results in a notebook",
+    ("metrics", "distilling"): "`compare` of two corpora without an automaton",
     ("io", "models"): "`load` of an automaton that is not deterministic, and `save`",
     ("io", "viewing"): "`save` to a drawing, a picture or a page",
 }

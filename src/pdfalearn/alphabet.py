@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import ArrayValue, Frozen
+from pdfalearn.text import is_iterable
 from pdfalearn.typing import Codes
 from pdfalearn.words import Words, offsets_of
 
@@ -114,7 +115,7 @@ class Alphabet(Frozen):
 
     def check_batch(self, words: object) -> None:
         """Refuse what cannot be many words, without looking at them."""
-        if isinstance(words, str) or not isinstance(words, Iterable):
+        if isinstance(words, str) or not is_iterable(words):
             raise InputError(f"a batch is a list of words, not {words!r}")
 
     def decode(self, codes: Iterable[int]) -> tuple[Symbol, ...]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from pdfalearn.checks import check_integer, check_number
 
@@ -28,7 +32,8 @@ class Budget:
     max_cost : float, optional
         What asking costs in all, by the model's own `QueryCost`.
     max_seconds : float, optional
-        Seconds from the start of learning on; looked at before each batch of words.
+        Seconds from the start of learning on; looked at before each batch of words, and while
+        copies, programs and servers are waited for.
     max_states : int, optional
         States of the automaton.
     max_word_length : int, optional
@@ -94,6 +99,37 @@ class BudgetReached(Exception):  # noqa: N818 (reaching a bound is not an error)
         self.limit = limit
         # The word that could not be asked any more, if it was a word.
         self.where = where
+
+
+_DEADLINE: ContextVar[tuple[float, float]] = ContextVar("deadline", default=(inf, inf))
+
+
+@contextmanager
+def keep_deadline(ends_at: float, limit: float) -> Iterator[None]:
+    """Let models that wait for others wait until then, by `time.monotonic`, and no longer."""
+    token = _DEADLINE.set((ends_at, limit))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left(most: float = inf) -> float:
+    """Return how long one may wait for an answer; raise BudgetReached if the time is up.
+
+    Examples
+    --------
+    >>> with keep_deadline(time.monotonic() + 5, limit=10):
+    ...     round(seconds_left()), round(seconds_left(2))
+    (5, 2)
+    >>> seconds_left()
+    inf
+    """
+    ends_at, limit = _DEADLINE.get()
+    left = ends_at - time.monotonic()
+    if left <= 0:
+        raise BudgetReached("max_seconds", limit)
+    return min(left, most)
 
 
 class SharedBudget:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.errors import InputError
+from pdfalearn.text import described
 from pdfalearn.typing import Codes, Flags, Floats
 
 # How far from 1 the probabilities of a distribution may sum.
@@ -80,13 +81,13 @@ def sums_to_one(total: float) -> bool:
 def check_integer(value: object, name: str, low: int, high: int = 2**31 - 1) -> int:
     """Return an integer as Python's own type; refuse what is not an integer or out of range."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
-        raise InputError(f"{name} {value!r} is not an integer")
+        raise InputError(f"{name} {described(value)} is not an integer")
     try:
         number = operator.index(value)
     except TypeError as error:  # an array, say, which has the method and is not an integer
-        raise InputError(f"{name} {value!r} is not an integer") from error
+        raise InputError(f"{name} {described(value)} is not an integer") from error
     if not low <= number <= high:
-        raise InputError(f"{name} {number} is not an integer from {low} to {high}")
+        raise InputError(f"{name} {described(number)} is not an integer from {low} to {high}")
     return number
 
 
@@ -98,11 +99,12 @@ def check_number(
     If the range is open, its ends do not belong to it.
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        raise InputError(f"{name} {value!r} is not a number")
+        raise InputError(f"{name} {described(value)} is not a number")
+    given = f"{name} {described(value)}"
     if is_open and not low < value < high:
-        raise InputError(f"{name} {value!r} is not a number above {low:g} and below {high:g}")
+        raise InputError(f"{given} is not a number above {low:g} and below {high:g}")
     if not low <= value <= high:
-        raise InputError(f"{name} {value!r} is not a number from {low:g} to {high:g}")
+        raise InputError(f"{given} is not a number from {low:g} to {high:g}")
     return float(value)
 
 

@@ -93,7 +93,8 @@ def right_rows(given: Any, count: int, width: int, alphabet: Alphabet) -> tuple[
     """
     places: list[int] = []
     parts = [Rows.dense(np.empty((0, width)))]
-    is_whole = isinstance(given, list | tuple | np.ndarray) and len(given) == count
+    is_whole = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    is_whole = is_whole and len(given) == count
     if isinstance(given, Rows):
         is_whole = _wrong_form(given, count, width) is None
     if isinstance(given, SharedRows) and is_whole:  # their table was refused, not all rows of it

@@ -37,6 +37,7 @@ from pdfalearn.results import (
 )
 from pdfalearn.samplers import Sampler, SamplerLike
 from pdfalearn.stores import AnswerStore, model_key
+from pdfalearn.text import is_iterable
 from pdfalearn.typing import Floats
 
 Value = TypeVar("Value", int, float)
@@ -75,7 +76,8 @@ def sweep(
     """Learn with several κ and tolerances from one set of answers, and recommend one of them.
 
     All runs share a store of answers: the model is asked for each word once, whichever run needs
-    it, apart from audits. Each automaton is the one that `learn` gives for that κ alone.
+    it, apart from audits. Each automaton is the one that `learn` gives for that κ alone; its states
+    may be numbered in another order, as answers that are there already are not asked one by one.
 
     Parameters
     ----------
@@ -169,7 +171,7 @@ def _relations(kappas: Iterable[int], tolerances: Iterable[float]) -> list[Relat
 
 
 def _list_values(values: Iterable[Value], name: str) -> list[Value]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not is_iterable(values):
         raise InputError(f"{name} {values!r} is not a list of numbers, such as [10, 100]")
     return list(values)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeGuard
 
 Symbols = Sequence[object]
 
@@ -114,7 +115,22 @@ def described(thing: object) -> str:
     >>> described(None), described("a.json"), described([0] * 1000)
     ('None', "'a.json'", '[0, 0, 0, 0, 0, 0, ...]')
     """
-    return shorten(" ".join(_REPR.repr(thing).split()), 90)
+    try:
+        return shorten(escaped(" ".join(_REPR.repr(thing).split())), 90)
+    except (ValueError, RecursionError):  # too many digits, or lists in lists in lists
+        return f"a {type(thing).__name__} that is too large to be written"
+
+
+def is_iterable(thing: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether one can go through it; NumPy's arrays of no dimension only say so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_iterable("ab"), is_iterable(np.array([1])), is_iterable(np.array(1)), is_iterable(1)
+    (True, True, False, False)
+    """
+    return isinstance(thing, Iterable) and getattr(thing, "ndim", 1) != 0
 
 
 def are_characters(symbols: Iterable[object]) -> bool:

@@ -34,8 +34,9 @@ def test_blocks_of_any_size(rows: int, turned: bool, monkeypatch: pytest.MonkeyP
         )
     gains = np.random.default_rng(1).random(len(pdfa))
     expected = edges_of(pdfa).values(gains)
-    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "MOST_ELIMINATED", 0)
     monkeypatch.setattr(systems, "_ROWS", rows)
+    monkeypatch.setattr(systems, "_TINY", 0)
     monkeypatch.setattr(systems, "solver_of", lambda *_: pytest.fail("passes did not suffice"))
     assert edges_of(pdfa).values(gains) == pytest.approx(expected, rel=1e-13)
 
@@ -57,7 +58,7 @@ def test_nothing_gained_is_nothing() -> None:
 def test_visits_add_up_to_the_positions_of_a_word(
     ending: float, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systems, "_DIRECT", 0)
+    monkeypatch.setattr(systems, "MOST_ELIMINATED", 0)
     monkeypatch.setattr(systems, "_MOST_DIRECT", 0)  # nothing is eliminated
     pdfa = reachable_part(random_pdfa(size, 2, seed=5))
     rows = pdfa.probabilities * [ending, 1.0, 1.0]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, save
+from pdfalearn import PDFA, Corpus, compare, load, save
 from pdfalearn.datasets import random_pdfa
 from tests.cli.program import error_of, run, run_json
 
@@ -155,3 +155,52 @@ def test_the_symbol_that_decides_is_shown_among_many(tmp_path: Path) -> None:
     files = str(tmp_path / "a.json"), str(tmp_path / "b.json")
     shown = run("compare", *files, "--kappa", "10", exit_code=1)
     assert "0.0999" in shown.stdout
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two files of sessions, and an automaton."""
+    usual = PDFA(
+        alphabet=["get", "put"], transitions=[[0, 1], [0, 1]], probabilities=[[0.2, 0.4, 0.4]] * 2
+    )
+    save(usual, tmp_path / "usual.json")
+    (tmp_path / "monday.txt").write_text("get get\nget put\n" * 60)
+    (tmp_path / "friday.txt").write_text("get get\nget put put\nget drop\n" * 40)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("logs")
+def test_what_has_changed_between_two_files_of_words() -> None:
+    text = run("compare", "monday.txt", "friday.txt", "--model", "usual.json", exit_code=1).stdout
+    assert text.startswith("120 and 120 words along 2 states: ")
+    assert text.index("drop") < text.index("changed transitions; a: monday.txt, b: friday.txt")
+    found = run_json("compare", "monday.txt", "friday.txt", "--model", "usual.json", exit_code=1)
+    corpora = Corpus("monday.txt"), Corpus("friday.txt")
+    expected = compare(*corpora, model=load("usual.json")).document()
+    assert found == {
+        "a": "monday.txt",
+        "b": "friday.txt",
+        "model": "usual.json",
+        "left_out": 0,
+        **json.loads(json.dumps(expected)),
+    }
+    assert found["events"][0]["event"] == "drop"
+
+
+@pytest.mark.usefixtures("logs")
+def test_the_same_words_have_not_changed() -> None:
+    text = run("compare", "monday.txt", "monday.txt", "--false-alarms", 0.2).stdout
+    assert "no change is known" in text
+    assert "at most 20% of comparisons" in text
+    assert run_json("compare", "monday.txt", "monday.txt")["changed"] is False
+
+
+@pytest.mark.usefixtures("logs")
+def test_options_of_words_and_of_automata_are_kept_apart() -> None:
+    words = ("compare", "monday.txt", "friday.txt")
+    assert "are for automata, not words" in error_of(*words, "--kappa", 3)
+    automata = ("compare", "usual.json", "usual.json")
+    assert "--model is for two files of words" in error_of(*automata, "--model", "usual.json")
+    assert "--false-alarms is for two" in error_of(*automata, "--false-alarms", 0.1)
+    assert "is not a file of an automaton" in error_of("compare", "usual.json", "friday.txt")

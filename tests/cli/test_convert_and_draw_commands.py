@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import load, save
-from pdfalearn.datasets import figure_3
+from pdfalearn.datasets import figure_1, figure_3
 from tests.cli.program import error_of, run, run_json
 from tests.io.foreign import FOREIGN
 from tests.support import need_program
@@ -122,3 +122,22 @@ def test_what_is_read_is_not_overwritten_by_something_else(source: Path) -> None
     corpus.write_text("0\n")
     assert "a file of its own" in error_of("refit", source, "--corpus", corpus, "-o", corpus)
     assert corpus.read_text() == "0\n"
+
+
+@pytest.mark.slow
+def test_pages_of_recorded_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(figure_1(), "usual.json")
+    Path("monday.txt").write_text("a\naa\n" * 50)
+    Path("friday.txt").write_text("a\naaa\nab\n" * 50)
+    one = run_json("view", "usual.json", "--corpus", "friday.txt", "-o", "one.html")
+    assert one["words"] == [150]
+    assert one["odd"][0]["symbol"] == "(unknown)"
+    assert Path("one.html").stat().st_size == one["bytes"]
+    both = ("--corpus", "monday.txt", "--corpus", "friday.txt", "-o", "both.html")
+    found = run_json("view", "usual.json", *both)
+    assert found["changes"]["events"][0]["event"] == "b"
+    assert "monday.txt and friday.txt</title>" in Path("both.html").read_text()
+    run("view", "usual.json", *both)
+    assert "one or two --corpus" in error_of("view", "usual.json", "usual.json", *both)
+    assert "--format is for --corpus" in error_of("view", "usual.json", "--format", "csv")

@@ -87,6 +87,10 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name == "monitor":
         run("distill", "monday.log", "--template", "--session", r"req=(\w+)", "-o", "model.json")
         run("calibrate", "model.json", "tuesday.log", "-o", "watched.json")
+    if name in ("compare", "view"):
+        run("convert", "target.json", "-o", "usual.json")
+        for day in ("monday", "friday", "sessions"):
+            (tmp_path / f"{day}.txt").write_text("01\n0\n" * 10)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
     if name.startswith(("ask", "condition")):

@@ -137,6 +137,13 @@ def test_a_trace_that_is_there_twice(members: dict[str, bytes], tmp_path: Path) 
     assert "traces.npy holds a trace twice" in complaint_about(data, tmp_path)
 
 
+OUTSIDE = ("mean", "largest", "distributions", "unknown")
+
+
+def certified(kind: str, **details: object) -> dict[str, Any]:
+    return {"certificate": {"kind": kind, "statement": "", "details": details}}
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -157,6 +164,13 @@ def test_a_trace_that_is_there_twice(members: dict[str, bytes], tmp_path: Path) 
             {"equivalence": {"kind": "quantization", "kappa": 1, "rounded": 3}},
             "rounded is 3, not a list",
         ),
+        (certified("sure"), "certificate is 'sure', not one of exact, pac"),
+        (certified("pac", epsilon=4.8, delta=0.1), "epsilon is 4.8, not a number between"),
+        (certified("pac", epsilon=0.1, delta="0.1"), "delta is '0.1', not a number between"),
+        (certified("pac", whole_words_of_model=True), "not an object with epsilon and delta"),
+        (certified("exact", outside={}), "outside is {}, not an object with the keys"),
+        (certified("exact", outside=dict.fromkeys(OUTSIDE, "x")), "an object of numbers"),
+        (certified("stopped", words_drawn=-1), "words_drawn is -1, not a number of 0 or more"),
         ({"equivalence": {"kind": "exact", "rounded": [99]}}, "decimals 99 is not"),
         (
             {"equivalence": {"kind": "tolerance", "tolerance": 3, "rounded": []}},

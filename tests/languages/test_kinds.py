@@ -103,3 +103,11 @@ def test_what_is_not_a_language_is_refused(language: Any, message: str) -> None:
         need_module("interegular")
     with pytest.raises(InputError, match=message):
         language_dfa(language, ALPHABET)
+
+
+def test_what_is_not_in_an_empty_language_are_all_words() -> None:
+    for everything_else in (Not([]), Not(Not(HasLength())), Not(Not(Not([])))):
+        everything = language_dfa(everything_else, Alphabet("ab"))
+        assert all(everything.accepts(word) for word in ("", "a", "abba"))
+    with pytest.raises(InputError, match="is empty"):
+        language_dfa(Not(Not([])), Alphabet("ab"))

@@ -104,3 +104,44 @@ def test_there_is_no_hypothesis_before_the_start(make: type[QuaNT | LPStar]) -> 
             learner.hypothesis()
         learner.start()
         assert len(learner.hypothesis()) == learner.size
+
+
+class Curious(QuaNT):
+    """Asks hundreds of words whenever it makes a hypothesis, one of ours in all else."""
+
+    def hypothesis(self) -> PDFA:
+        found = super().hypothesis()
+        random = np.random.default_rng(len(found))
+        for _ in range(80):
+            word = tuple(random.integers(0, 2, 12).tolist())
+            self.observations.asked_classes(np.array([self.observations.node(word)]))
+        return found
+
+
+class Eager(Columns):
+    """Asks hundreds of words before it starts."""
+
+    def __init__(self, observations: ObservationTree) -> None:
+        super().__init__(observations)
+        for number in range(400):
+            self.row(tuple(map(int, f"{number:b}")))
+
+
+@pytest.mark.parametrize("learner", [Curious, Eager, Columns])
+@pytest.mark.parametrize("words", [1, 5, 100])
+def test_a_bound_has_one_clear_outcome_wherever_it_comes(learner: type, words: int) -> None:
+    target = random_pdfa(30, 2, seed=1)
+    result = learn(target, equivalence=BY, learner=learner, budget=Budget(max_words=words))
+    if (learner, words) != (Columns, 100):
+        assert result.certificate.kind == "stopped"
+        assert result.certificate.details["bound"] == "max_words"
+    assert len(result.access_words) == len(result.pdfa)
+    assert result.statistics.words <= words + 1  # and the empty word in any case
+
+
+def test_the_last_whole_hypothesis_counts() -> None:
+    target = random_pdfa(30, 2, seed=1)
+    once = learn(target, equivalence=BY, budget=Budget(max_equivalence_queries=0))
+    budget = Budget(max_words=once.statistics.words + 120)
+    found = learn(target, equivalence=BY, learner=Curious, budget=budget)
+    assert len(found.pdfa) >= len(once.pdfa) > 1

@@ -132,4 +132,4 @@ def test_a_terminal_may_be_a_symbol_of_the_other() -> None:
 def test_wrong_arguments_are_refused_at_once(arguments: dict[str, object], message: str) -> None:
     given_arguments: dict[str, object] = {"a": figure_1(), "b": figure_1(), **arguments}
     with pytest.raises(InputError, match=message):
-        compare(**given_arguments)  # type: ignore[arg-type]
+        compare(**given_arguments)  # type: ignore[call-overload]

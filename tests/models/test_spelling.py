@@ -153,6 +153,7 @@ def letters(text: str) -> list[int]:
     [
         (["a", "b", "a"], "the text 'a' is twice"),
         (["a", ""], "text is empty"),
+        (["a", "\ud800"], "half a character"),
         (["a", "_"], "has no token for the text '_'"),
         (["a", "b?"], "does not know the text 'b\\?'"),
         (["ab", "c", "a"], "symbol 'a' begins symbol 'ab'"),

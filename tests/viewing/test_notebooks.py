@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import PDFA, Budget, distill, divergence, evaluate, learn, simplify
+from pdfalearn import PDFA, Budget, compare, distill, divergence, evaluate, learn, simplify
+from pdfalearn.analysis import differences, distances, most_likely
 from pdfalearn.datasets import chain, figure_1, figure_3, random_pdfa, reber
 from pdfalearn.viewing import notebooks
 from tests.io.sample_trees import FIGURE_3, star
@@ -105,3 +106,26 @@ def test_evaluations_divergences_and_simplified() -> None:
     figures = re.findall(r"\d\.\d+", between.table())
     assert figures
     assert all(figure in between._repr_html_() for figure in figures)
+
+
+def test_measures_are_tables() -> None:
+    a, b = figure_1(), figure_1(0.25)
+    result = learn(figure_3())
+    for value, words in (
+        (distances(a, b), ["Hellinger distance", "0.229586"]),
+        (differences(a, b, 2), ["a after a", "0.25"]),
+        (compare(a, b, count=2), ["total variation", "0.138013 to 0.320377"]),
+        (compare(["a"] * 50, ["aa"] * 50, model=a), ["50 and 50 words", "p-value"]),
+        (result.statistics, ["words asked", f"{result.statistics.words:,}"]),
+    ):
+        html: str = value._repr_html_()
+        assert html.startswith("<div>")
+        for text in words:
+            assert text in text_of(html)
+            assert text in str(value)
+    assert str(next(most_likely(figure_3()))) == "0  0.05"
+
+
+def test_a_picture_is_as_wide_as_its_column_at_most() -> None:
+    need_program("dot")
+    assert 'style="max-width:100%;height:auto"' in shown(figure_3())["image/svg+xml"]

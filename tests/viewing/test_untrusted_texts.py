@@ -177,7 +177,7 @@ def test_a_notebook_shows_the_page_in_a_frame_apart(open_page: Open) -> None:
     frame = page._repr_html_()
     assert frame.count("<") == 2
     assert frame.startswith("<iframe ")
-    assert ' sandbox="allow-scripts allow-forms" ' in frame
+    assert ' sandbox="allow-scripts allow-forms allow-downloads" ' in frame
     source = re.search('srcdoc="([^"]*)"', frame)
     assert source is not None
     assert unescape(source[1]) == page.html

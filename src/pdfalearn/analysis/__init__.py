@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.bounds import save_intervals as save_intervals
+    from pdfalearn.analysis.differing_pairs import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.expectations import Entropy as Entropy
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits
@@ -24,16 +25,22 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
-    from pdfalearn.analysis.word_distances import Differences as Differences
+    from pdfalearn.analysis.word_differences import Differences as Differences
+    from pdfalearn.analysis.word_differences import WordDifference as WordDifference
+    from pdfalearn.analysis.word_differences import differences as differences
     from pdfalearn.analysis.word_distances import Distances as Distances
-    from pdfalearn.analysis.word_distances import PrefixDifference as PrefixDifference
-    from pdfalearn.analysis.word_distances import WordDifference as WordDifference
-    from pdfalearn.analysis.word_distances import differences as differences
     from pdfalearn.analysis.word_distances import distances as distances
     from pdfalearn.reachability import reachable as reachable
     from pdfalearn.reachability import reachable_part as reachable_part
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.analysis.change_tests import FALSE_ALARMS as FALSE_ALARMS
+    from pdfalearn.analysis.change_tests import Tally as Tally
+    from pdfalearn.analysis.change_tests import count_taken as count_taken
+    from pdfalearn.analysis.change_tests import find_changes as find_changes
+    from pdfalearn.analysis.change_tests import judge_changes as judge_changes
+    from pdfalearn.analysis.odd_words import OddWord as OddWord
+    from pdfalearn.analysis.odd_words import odd_words as odd_words
     from pdfalearn.analysis.scoring import OTHER as OTHER
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
 else:

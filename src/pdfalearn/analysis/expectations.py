@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, sqrt
@@ -13,6 +14,8 @@ from scipy.special import entr
 
 from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains import (
+    ELIMINATION_ERROR,
+    MOST_ELIMINATED,
     Flow,
     Reached,
     least_costs,
@@ -29,9 +32,15 @@ from pdfalearn.typing import Floats
 # Lengths up to this one are counted one by one, before powers of the moves are tried.
 _STEPS = 2_000
 # The powers are tables of up to this many states, of moves of up to 2 to this many symbols.
-_MOST_DENSE, _MOST_LEAPS = 500, 60
-# Transitions passed through before it is given up.
-_MOST_WORK = 2**33
+_MOST_DENSE, _MOST_LEAPS = 500, 1000
+# This many of the longest leaps make all digits of a length.
+_LEAPS_KEPT = 56
+# Transitions passed through before it is given up; a step is at least as much work as some.
+_MOST_WORK, _STEP_WORK = 2**33, 5000
+# Shares that differ by no more than this are the same but for rounding.
+_NEAR = 2.0**-50
+# Squares are subtracted where more than this share is left, and scaled above this length.
+_FAR, _HUGE = 1e-3, 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +58,7 @@ class Length:
     mean: float
     """Infinite if words may never end."""
     error: float
-    """A bound on the error of ``mean``, from the residual of the solution."""
+    """A bound on the error of ``mean``, rounding included."""
     endless_mass: float
     """The probability that a word never ends."""
     endless_states: tuple[int, ...]
@@ -57,21 +66,37 @@ class Length:
     _flow: Flow = field(repr=False)
     _means: Floats = field(repr=False)
 
-    @cached_property
+    @property
     def variance(self) -> float:
-        """Infinite if words may never end."""
-        if self.mean == inf:
-            return inf
-        flow, means = self._flow, self._means
-        # By how much the expectation changes in one step, squared, on average.
-        changes = 1 + means[flow.successors] - means[flow.sources]
-        steps = sums_by(flow.sources, flow.weights * changes**2, len(flow))
-        return float(flow.values(steps + flow.leaving * means**2)[0])
+        """Infinite if words may never end, or if it is too large to be written."""
+        share, most = self._relative_variance
+        return share * most * most
 
     @property
     def deviation(self) -> float:
-        """The standard deviation."""
-        return sqrt(self.variance)
+        """The standard deviation; infinite if words may never end."""
+        share, most = self._relative_variance
+        return sqrt(share) * most
+
+    @cached_property
+    def _relative_variance(self) -> tuple[float, float]:
+        """The variance divided by the square of a length, and that length."""
+        if self.mean == inf:
+            return 1.0, inf
+        flow, most = self._flow, max(1.0, float(self._means.max()))
+        most = most if most > _HUGE else 1.0
+        means, step = self._means / most, 1 / most
+        # E n² keeps its digits where lengths differ much, and what follows where they do not.
+        onwards = sums_by(
+            flow.sources, flow.weights * (step + 2 * means[flow.successors]), len(flow)
+        )
+        square, mean = float(flow.values(onwards * step)[0]), self.mean / most
+        if square - mean * mean > _FAR * square:
+            return square - mean * mean, most
+        # By how much the expectation changes in one step, squared, on average.
+        changes = step + means[flow.successors] - means[flow.sources]
+        steps = sums_by(flow.sources, flow.weights * changes**2, len(flow))
+        return float(flow.values(steps + flow.leaving * means**2)[0]), most
 
     def distribution(self, most: int) -> Floats:
         """Return the probabilities of the lengths 0, 1, …, ``most``.
@@ -102,15 +127,39 @@ class Length:
         4.0
         """
         share = check_number(share, "quantile", 0.0, 1.0)
-        flow = self._flow
+        flow, longer = self._flow, 1.0 - share
         if share == 0:  # the shortest word; infinite if no word ends
             ends, steps = np.where(flow.leaving > 0, 0.0, inf), np.ones(len(flow.sources))
             return float(least_costs(flow.sources, flow.successors, steps, ends)[0])
-        # Words that are not longer than n: those that make no step more than n.
-        longer = 1.0 - share
-        if self.endless_mass > longer or (longer == 0 and _is_unbounded(flow)):
+        if self.endless_mass:
+            # Of the words that end, a larger share is needed.
+            flow, ending = _end_always(flow)
+            rest, whole = (ending - share, ending)
+            if ending > 0.5:
+                rest, whole = longer - self.endless_mass, max(longer, self.endless_mass)
+            if rest < -_NEAR * whole or not ending:
+                return inf
+            if rest <= _NEAR * whole and _is_unbounded(flow):
+                raise InputError(
+                    f"{share} is the share of words that end, but for rounding; "
+                    "take a smaller quantile"
+                )
+            share, longer = share / ending, max(0.0, rest / ending)
+        if longer == 0 and _is_unbounded(flow):
             return inf
-        return float(_steps_until(flow, longer * (1 + 2.0**-50)))
+        return _steps_until(flow, share, longer)
+
+
+def _end_always(flow: Flow) -> tuple[Flow, float]:
+    """Return the flow of the words that end, and their share."""
+    kept = ~flow.endless
+    if not kept[0]:
+        return flow, 0.0
+    ending = flow.restrict_to(kept)
+    inner = flow.leaving[kept]
+    shares = ending.values(inner)
+    weights = ending.weights * shares[ending.successors]
+    return Flow(ending.sources, ending.successors, weights, inner), float(shares[0])
 
 
 def length(pdfa: PDFA) -> Length:
@@ -129,10 +178,12 @@ def length(pdfa: PDFA) -> Length:
     Notes
     -----
     The mean length xᵢ from state i on solves (tᵢ + Σ pᵢⱼ)·xᵢ = Σ pᵢⱼ(1 + xⱼ), where j ≠ i on the
-    left: what leaves a state is added up and never subtracted from 1. Up to 15,000 states the
-    system is eliminated where need be, and refined with residuals in extended precision. The
-    largest residual bounds the relative error of the mean length + 1, as one position more or
-    less in every place is just that much of all positions.
+    left: what leaves a state is added up and never subtracted from 1. Where a few passes do not
+    suffice, components of up to 3,000 states are eliminated without a subtraction (Grassmann,
+    Taksar and Heyman), which is right to nearly all digits however hardly words end; larger ones
+    are approximated, and refused if nine digits cannot be proved. The error is bounded by that of
+    the elimination, or by the largest residual, as one position more or less in every place is
+    just that much of all positions.
 
     Examples
     --------
@@ -145,11 +196,21 @@ def length(pdfa: PDFA) -> Length:
     flow, mass = reached.flow, reached.endless_mass
     if flow.endless.any():
         return Length(inf, 0.0, mass, reached.endless_states, flow, np.empty(0))
-    gains = flow.sums - flow.leaving
+    gains = sums_by(flow.sources, flow.weights, len(flow))
     means = flow.values(gains)
+    return Length(float(means[0]), _bound_error(flow, means, gains), mass, (), flow, means)
+
+
+def _bound_error(flow: Flow, means: Floats, gains: Floats) -> float:
+    """Bound the error of the mean length by the residual of the solution, and by rounding."""
+    # Rows are added up, and what they give is rounded to a double, the mean itself as well.
+    roundings = float(np.bincount(flow.sources, minlength=1).max()) + 4
     residual = np.abs(flow.residual(means, gains)) / flow.sums
-    error = float(residual.max() + np.finfo(np.longdouble).eps * means.max()) * (means[0] + 1)
-    return Length(float(means[0]), float(error), mass, (), flow, means)
+    left = float(residual.max() + roundings * np.finfo(np.longdouble).eps * means.max())
+    # Elimination without a subtraction is right to this share of it, however long words are.
+    share = ELIMINATION_ERROR * len(flow) ** 3 if len(flow) <= MOST_ELIMINATED else inf
+    mean = float(means[0])
+    return min(left * (mean + 1), share * mean) + roundings * 2.0**-53 * mean
 
 
 def _normalise_moves(flow: Flow) -> csr_array[np.float64]:
@@ -165,37 +226,53 @@ def _is_unbounded(flow: Flow) -> bool:
     return bool(count < len(flow) or (moves.diagonal() > 0).any())
 
 
-def _steps_until(flow: Flow, bound: float) -> int:
-    """Return the least n such that words of more than n symbols have this probability at most."""
-    moves = _normalise_moves(flow)
-    here, steps = np.asarray(moves @ flow.start), 0
-    while here.sum() > bound:
+def _steps_until(flow: Flow, share: float, longer: float) -> float:
+    """Return the least n such that words of up to n symbols have this share, others ``longer``."""
+    moves, ends = _normalise_moves(flow), flow.leaving / flow.sums
+    here, ended, steps = flow.start, 0.0, 0
+
+    def is_enough(ended: float, left: float) -> bool:
+        # The smaller one has more digits.
+        return ended >= share * (1 - _NEAR) if share <= 0.5 else left <= longer * (1 + _NEAR)
+
+    while True:
+        ended += float(here @ ends)
+        here = _keep_mass(np.asarray(moves @ here), ended)
+        if is_enough(ended, float(here.sum())):
+            return float(steps)
+        steps += 1
         if steps >= _STEPS and len(flow) <= _MOST_DENSE:
-            return steps + _leaps_until(moves.toarray(), here, bound)
-        if steps * max(moves.nnz, 1000) > _MOST_WORK:
+            break
+        if steps * (moves.nnz + _STEP_WORK) > _MOST_WORK:
             raise InputError(
                 f"words are too long: {here.sum():.3g} of them have more than {steps:,} symbols; "
                 "take a smaller quantile, or draw words instead"
             )
-        here = np.asarray(moves @ here)
-        steps += 1
-    return steps
-
-
-def _leaps_until(moves: Floats, here: Floats, bound: float) -> int:
-    """Return how many steps more it takes, by powers of the moves: 1, 2, 4, … steps at once."""
     # Double the leap until it goes too far, then take every leap that does not.
-    powers = [moves]
-    while (powers[-1] @ here).sum() > bound:
-        if len(powers) > _MOST_LEAPS:
+    leaps, doublings = deque([(moves.toarray(), ends)], maxlen=_LEAPS_KEPT), 0
+    while True:
+        table, ending = leaps[-1]
+        if is_enough(ended + float(here @ ending), float((table @ here).sum())):
+            break
+        if doublings == _MOST_LEAPS:
             raise InputError("words are too long for a quantile; the mean is exact")
-        powers.append(powers[-1] @ powers[-1])
-    steps = 0
-    for exponent in reversed(range(len(powers))):
-        there = powers[exponent] @ here
-        if there.sum() > bound:
-            here, steps = there, steps + 2**exponent
-    return steps + 1
+        later = ending + ending @ table
+        leaps.append((_keep_mass(table @ table, later), later))
+        doublings += 1
+    for place, (table, ending) in enumerate(reversed(leaps)):
+        more, there = ended + float(here @ ending), np.asarray(table @ here)
+        if not is_enough(more, float(there.sum())):
+            ended, here = more, _keep_mass(there, more)
+            steps += 2 ** (doublings - place)
+    return float(steps)
+
+
+def _keep_mass(here: Floats, ended: float | Floats) -> Floats:
+    """Correct what has not ended by what has: else rounding adds up in cycles that hardly end."""
+    sums = here.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factors = np.where((np.asarray(ended) < 0.5) & (sums > 0), (1 - ended) / sums, 1.0)
+    return np.asarray(here * factors)
 
 
 @dataclass(frozen=True, eq=False)

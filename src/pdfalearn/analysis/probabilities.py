@@ -28,7 +28,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, HasLength, LanguageLike, intersection, language_dfa
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import reachable_part
-from pdfalearn.text import described
+from pdfalearn.text import are_characters, described, short_word_text
 from pdfalearn.typing import Flags, Floats
 
 # Rows are added up in parts of this many pairs.
@@ -304,6 +304,10 @@ class LikelyWord:
     word: tuple[Symbol, ...]
     probability: float
     log_probability: float
+
+    def __str__(self) -> str:
+        text = short_word_text(self.word, joined=are_characters(self.word))
+        return f"{text}  {self.probability:.6g}"
 
 
 def most_likely(

@@ -202,7 +202,7 @@ class _Scoring:
     def __call__(self, corpus: Corpus) -> _Tally:
         """Return what is found in all words of the part."""
         pdfa, tally = self.pdfa, _Tally()
-        steps = _Steps(pdfa, self.other)
+        steps = Steps(pdfa, self.other)
         for part in corpus.read(pdfa.alphabet, tally.others):
             if len(part.words):
                 steps.note(part, tally)
@@ -210,7 +210,7 @@ class _Scoring:
         return tally
 
 
-class _Steps:
+class Steps:
     """The surprise of every step of an automaton, and of unknown events."""
 
     def __init__(self, pdfa: PDFA, other: float) -> None:
@@ -269,7 +269,7 @@ def surprisals(pdfa: PDFA, word: Word) -> Floats:
     """
     pdfa = check_pdfa(pdfa, "pdfa")
     words = pdfa.alphabet.encode_words([word])
-    values, _ = _Steps(pdfa, OTHER).surprisals(words)
+    values, _ = Steps(pdfa, OTHER).surprisals(words)
     impossible = np.cumsum(np.isinf(values)) > 0
     return np.where(impossible, np.inf, values)
 
@@ -281,7 +281,7 @@ def surprisals_of(
 
     None if there is no such word; a word that was cut has no end.
     """
-    steps = _Steps(pdfa, other)
+    steps = Steps(pdfa, other)
     for words, is_cut in corpus.read(pdfa.alphabet, Others()):
         if place < len(words):
             values, columns = steps.surprisals(words.part(place, place + 1))

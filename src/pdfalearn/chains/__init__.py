@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pdfalearn.chains.flows import visits_and_weights as visits_and_weights
     from pdfalearn.chains.intervals import IntervalChain as IntervalChain
     from pdfalearn.chains.intervals import end_components as end_components
+    from pdfalearn.chains.systems import ELIMINATION_ERROR as ELIMINATION_ERROR
+    from pdfalearn.chains.systems import MOST_ELIMINATED as MOST_ELIMINATED
     from pdfalearn.chains.walks import MOST_PAIRS as MOST_PAIRS
     from pdfalearn.chains.walks import Pairs as Pairs
     from pdfalearn.chains.walks import PairWalk as PairWalk

@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import rel_entr
 
 from pdfalearn.arrays import IntMap, firsts, reaching
 from pdfalearn.chains.flows import Flow
@@ -24,6 +23,8 @@ MOST_PAIRS = 4_000_000
 _MOST_CELLS = 2**24
 # Rows are compared in parts of about this many numbers.
 _NUMBERS_AT_ONCE = 2**20
+# Divergences of rows that differ by smaller shares come from a series.
+_SMALL_CHANGE = 1e-3
 
 
 class Automaton(Protocol):
@@ -132,6 +133,20 @@ class Side:
         return np.concatenate((rows, np.zeros((1, rows.shape[1]))))
 
     @cached_property
+    def others(self) -> Floats:
+        """1 minus every probability, added up: what the others of its row have."""
+        others = np.zeros(self.rows.shape)
+        others[-1] = 1.0  # where nothing is defined
+        others[:, 1:] += np.cumsum(self.rows[:, :-1], axis=1)
+        others[:, :-1] += np.cumsum(self.rows[:, :0:-1], axis=1)[:, ::-1]
+        return others
+
+    @cached_property
+    def lost(self) -> Floats:
+        """What every state gives to transitions after which no word can end."""
+        return np.asarray(np.where(self.ways, 0.0, self.rows[:, 1:]).sum(axis=1))
+
+    @cached_property
     def possible(self) -> Flags:
         """Which transitions have a positive probability."""
         possible = np.zeros(self.pdfa.table.shape, dtype=bool)
@@ -216,6 +231,27 @@ class Pairs(PairWalk):
         places = (self.successors, self.sources)
         return csr_array((self.flow.weights, places), shape=(len(self), len(self)))
 
+    def gaps(self) -> tuple[Floats, Floats]:
+        """Return by how much the probability of every transition and ending differs.
+
+        Where one symbol has nearly all, its gap is that of the others, which keeps their digits.
+        """
+        rows, others = self.first.rows, self.second.rows
+        likeliest, is_defined = rows.argmax(axis=1), self.rights >= 0
+
+        def rest(lefts: Integers, rights: Integers) -> Floats:
+            gaps = others[rights] - rows[lefts]
+            gaps[np.arange(len(lefts)), likeliest[lefts]] = 0.0
+            return np.asarray(gaps.sum(axis=1))
+
+        by_rest, largest = self.measure(rest), likeliest[self.lefts]
+        left, right = self.edge_weights()
+        ends, other_ends = self.endings()
+        is_largest = (largest[self.sources] == self.symbols + 1) & is_defined[self.sources]
+        edges = np.where(is_largest & (left > 0.5), by_rest[self.sources], left - right)
+        is_largest = (largest == 0) & is_defined & (ends > 0.5)
+        return edges, np.where(is_largest, by_rest, ends - other_ends)
+
     def row_distances(self) -> Floats:
         """Return the squared Hellinger distance of the two rows of every pair."""
         roots, others = np.sqrt(self.first.rows), np.sqrt(self.second.rows)
@@ -229,8 +265,7 @@ class Pairs(PairWalk):
     def row_divergences(self) -> Floats:
         """Return the divergence of the two rows of every pair; infinite if one is undefined."""
         rows, others = self.first.rows, self.second.rows
-        terms = self.measure(lambda p, q: rel_entr(rows[p], others[q]).sum(axis=1))
-        return np.maximum(terms, 0.0)
+        return self.measure(lambda p, q: _divergence_terms(rows[p], others[q]).sum(axis=1))
 
     def measure(
         self, measure: Callable[[Integers, Integers], Floats], others: Integers | None = None
@@ -253,6 +288,18 @@ class Pairs(PairWalk):
             codes.append(int(self.symbols[edge]))
             pair = int(self.sources[edge])
         return codes[::-1]
+
+
+def _divergence_terms(rows: Floats, others: Floats) -> Floats:
+    """Return p ln(p/q) - p + q: no term is negative, and what hardly has a share is not lost."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        changes = (others - rows) / rows
+        terms = np.where(
+            np.abs(changes) < _SMALL_CHANGE,
+            changes**2 * (1 / 2 - changes * (1 / 3 - changes * (1 / 4 - changes / 5))),
+            changes - np.log1p(changes),
+        )
+        return np.where(rows > 0, np.where(others > 0, rows * terms, np.inf), others)
 
 
 def normalise_rows(rows: Floats) -> Floats:

@@ -210,6 +210,13 @@ OPTIONS: dict[str, Settings] = {
         "ending says; a pattern in quotes, as 'logs/*.gz', means all such files, and - the "
         "standard input.",
     ),
+    "corpora": _value(
+        _FILE,
+        "Show what the words of FILE do in the automaton, and where they are odd; given twice, "
+        "what has changed from the first to the second. FILE is as for 'pdfalearn score'.",
+        flag="--corpus",
+        multiple=True,
+    ),
     "format": _choice(
         *("lines", "characters", "tokens", "pautomac", "spice", "jsonl", "csv", "xes"),
         text="What the files of words are. lines: a word a line, its symbols being characters, or "
@@ -247,6 +254,16 @@ OPTIONS: dict[str, Settings] = {
         _kind("P", click.FloatRange(0, 1)),
         "The probability of an event that PDFA does not have; it is counted, and the state stays.",
         default=1e-6,
+    ),
+    "compared_along": _value(
+        _kind("PDFA"),
+        "Words: compare along the transitions of PDFA, instead of distilling one from A and B.",
+        flag="--model",
+    ),
+    "false_alarms": _value(
+        _kind("P", click.FloatRange(0, 1, min_open=True, max_open=True)),
+        "Words: the greatest probability that a change is named where nothing has changed.",
+        show_default="0.05",
     ),
     "count": _value(_NATURAL, "How many.", default=10),
     "longest": _value(_kind("L", int), "Cut longer words.", flag="--max-length", default=1000),
@@ -288,7 +305,6 @@ OPTIONS: dict[str, Settings] = {
         "--template: how times are written, as in '%d/%b/%Y:%H:%M:%S', or 'epoch'.",
         show_default="ISO 8601",
     ),
-    "false_alarms": _value(_kind("SHARE", float), "The most usual sessions above.", default=0.001),
     "window": _value(_POSITIVE, "How many events the score 'window' is about.", default=10),
     "each": _flag("Show the oddest sessions, each with the place where it is odd."),
     "top": _value(_POSITIVE, "--each: how many sessions.", default=20),

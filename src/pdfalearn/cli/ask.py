@@ -112,9 +112,9 @@ def distances(chosen: Chosen) -> Answer:
 def differences(chosen: Chosen) -> Answer:
     """Find where two automata part.
 
-    These are the words and prefixes that make most of the difference. Shares are of the squared
-    Hellinger distance. The words say what is more or less likely in the end, the prefixes after
-    which of them the next symbols are.
+    These are the words and the pairs of states that make most of the difference. Shares are of the
+    squared Hellinger distance. The words say what is more or less likely in the end, the pairs of
+    states, each with the likeliest prefix that leads there, where the next symbols are.
 
     Examples
     --------
@@ -133,10 +133,13 @@ def differences(chosen: Chosen) -> Answer:
     figures = attrgetter("share", "probability_a", "probability_b")
     words = [(text(one.word), *figures(one)) for one in result.words]
     prefixes = [
-        (text(one.prefix), symbol_text(one.symbol), *figures(one)) for one in result.prefixes
+        (text(one.prefix), *map(str, one.states), symbol_text(one.symbol), *figures(one))
+        for one in result.prefixes
     ]
     table = Table(f"A: {chosen.a}, B: {chosen.b}", ("word", "share", "A", "B"), words)
-    arising = Table("where it arises", ("after", "next", "share", "A", "B"), prefixes)
+    arising = Table(
+        "where it arises", ("after", "state of A", "of B", "next", "share", "A", "B"), prefixes
+    )
     return Answer(members, [table, arising])
 
 

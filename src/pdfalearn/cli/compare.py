@@ -9,8 +9,9 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import MODEL, corpus, option
+from pdfalearn.cli._options import CORPUS, MODEL, corpus, flag_of, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
+from pdfalearn.cli._words import note_lines
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
 
@@ -23,23 +24,49 @@ if TYPE_CHECKING:
 _MOST_ROWS = 20
 
 
-@command("A", "B", "exact", "kappa", "tolerance")
+@command(
+    "A",
+    "B",
+    "exact",
+    "kappa",
+    "tolerance",
+    "compared_along",
+    "false_alarms",
+    "processes",
+    *CORPUS,
+)
 def compare(chosen: Chosen) -> Answer:
-    """Print whether two PDFA are the same.
+    """Print whether two PDFA are the same, or what has changed between two files of words.
 
     They are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both
     distributions after it. Symbols are matched by name; one that only A or B knows is impossible in
     the other. The exit code is 0 for yes and 1 for no.
 
-    Both have to be automata. Models that can only be asked are compared by 'pdfalearn evaluate'.
+    Of two files of words, such as the sessions of two days, you see which transitions words take
+    more often in one than in the other, pair of states by pair of states, and events that only
+    one has. Each is tested, with words as what is independent; the p-values are those after Holm.
+    The exit code is 0 if no change is known and 1 if there is one.
+
+    Models that can only be asked are compared by 'pdfalearn evaluate'.
 
     Examples
     --------
+    $ pdfalearn compare monday.txt friday.txt
+    $ pdfalearn compare monday.txt friday.txt --model usual.json --json
     $ pdfalearn compare target.json learnt.json
     $ pdfalearn compare target.json learnt.json --kappa 1000
     $ pdfalearn compare target.json learnt.json --tolerance 0.01 --json
     """
+    from pdfalearn.cli._models import names_words
+
+    of_words = ("compared_along", "false_alarms", *CORPUS)
+    if all(names_words(name, chosen) for name in (chosen.a, chosen.b)):
+        if chosen.collect_given(("exact", "kappa", "tolerance")):
+            raise click.UsageError("--exact, --kappa and --tolerance are for automata, not words.")
+        return _compare_words(chosen)
+    if given := chosen.collect_given(of_words):
+        raise click.UsageError(f"{flag_of(next(iter(given)))} is for two files of words.")
     relation, names = chosen.make_relation(), f"{chosen.a} and {chosen.b}"
     same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
     if chosen.tolerance is not None:
@@ -71,6 +98,32 @@ def compare(chosen: Chosen) -> Answer:
         *([f"{hidden:,} more symbols"] if hidden else []),
     ]
     return Answer({**given, **members}, parts, exit_code=1)
+
+
+def _compare_words(chosen: Chosen) -> Answer:
+    """Find what has changed between two files of words."""
+    from pdfalearn.results import CHANGES_HEADER, EVENTS_HEADER
+
+    a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
+    along = chosen.compared_along
+    settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
+    if along is not None:
+        settings["model"] = read_automaton(along)
+    found = pdfalearn.compare(a, b, **settings)
+    members = {**chosen.collect("a", "b"), "model": along, **found.document()}
+    members["left_out"] = a.left_out + b.left_out
+    first, second = found.statement.split("\n")
+    parts: list[Part] = [Line(first, "red" if found else "green"), second]
+    if found.events:
+        rows = found.event_cells()
+        parts.append(Table("new and vanished events", EVENTS_HEADER, rows[:_MOST_ROWS]))
+        parts += [f"{len(rows) - _MOST_ROWS:,} more events"] if len(rows) > _MOST_ROWS else []
+    if found.transitions:
+        rows = found.cells()
+        title = f"changed transitions; a: {chosen.a}, b: {chosen.b}"
+        parts.append(Table(title, CHANGES_HEADER, rows[:_MOST_ROWS]))
+        parts += [f"{len(rows) - _MOST_ROWS:,} more transitions"] if len(rows) > _MOST_ROWS else []
+    return Answer(members, parts, note_lines({"left_out": members["left_out"]}), int(bool(found)))
 
 
 def _places(row: Floats | None, other: Floats | None, relation: Relation, count: int) -> list[int]:

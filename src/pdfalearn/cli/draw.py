@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import option, output
+from pdfalearn.cli._options import CORPUS, flag_of, option, output
 from pdfalearn.cli._output import Answer, print_aside
 from pdfalearn.cli._words import word_of
 
@@ -49,6 +51,8 @@ def draw(chosen: Chosen) -> Answer:
     option("output", "Write the page here; FILE's name in .html if not given."),
     option("title", "The title of the page; FILE's name if not given.", default=None),
     "opened",
+    "corpora",
+    *CORPUS,
 )
 def view(chosen: Chosen) -> Answer:
     """Write an interactive page of an automaton for browsers.
@@ -59,6 +63,10 @@ def view(chosen: Chosen) -> Answer:
     frontier (.zip, of 'pdfalearn distill') the curve, and all automata. With OTHER, a second
     automaton over the same symbols, it shows where the two differ.
 
+    With --corpus, arrows are as wide as often the words of a file take them, and odd words are
+    listed, each with the step where it is odd; with two of them, you see what has changed. With
+    --json, all of that is printed, too.
+
     Examples
     --------
     $ pdfalearn view target.json
@@ -66,6 +74,8 @@ def view(chosen: Chosen) -> Answer:
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn view frontier.zip
     $ pdfalearn view target.json frontier.zip -o both.html
+    $ pdfalearn view usual.json --corpus sessions.txt -o sessions.html
+    $ pdfalearn view usual.json --corpus monday.txt --corpus friday.txt -o changed.html --json
     """
     import webbrowser
 
@@ -73,14 +83,31 @@ def view(chosen: Chosen) -> Answer:
 
     path = chosen.output or Path(Path(chosen.file).name).with_suffix(".html")
     check_can_write(path, {".html": pdfalearn.viewing.Page.write})
-    _page_of(chosen.file, chosen.other, chosen.title).save(path)
+    if chosen.corpora:
+        page, found = _page_with_words(chosen)
+    else:
+        if given := chosen.collect_given(CORPUS):
+            raise click.UsageError(f"{flag_of(next(iter(given)))} is for --corpus.")
+        page, found = _page_of(chosen.file, chosen.other, chosen.title), {}
+    page.save(path)
     if chosen.opened and not webbrowser.open(path.resolve().as_uri()):
         print_aside("no browser was found; open the page by hand")
     size = path.stat().st_size
-    return Answer(
-        {"file": chosen.file, "other": chosen.other, "output": path, "bytes": size},
-        [f"{path}: {size:,} bytes; open it in a browser"],
-    )
+    members = {"file": chosen.file, "other": chosen.other, "output": path, "bytes": size}
+    return Answer({**members, **found}, [f"{path}: {size:,} bytes; open it in a browser"])
+
+
+def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
+    """Make the page of an automaton with one or two files of words, and say what it shows."""
+    if chosen.other is not None or len(chosen.corpora) > 2:
+        raise click.UsageError("Give one automaton with one or two --corpus.")
+    pdfa = read_automaton(chosen.file)
+    corpora = [chosen.make_corpus(name) for name in chosen.corpora]
+    names = [Path(name).name for name in chosen.corpora]
+    title = f"{Path(chosen.file).name} with {' and '.join(names)}"
+    page = pdfalearn.view(pdfa, *corpora, title=chosen.title or title)
+    found = pdfalearn.viewing.recorded_document(pdfa, corpora) if chosen.json else {}
+    return page, {"corpora": chosen.corpora, **found}
 
 
 def _page_of(file: str, other: str | None, title: str | None) -> Page:

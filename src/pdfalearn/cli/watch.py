@@ -21,7 +21,12 @@ from pdfalearn.errors import InputError
 @command(
     "PDFA",
     "WORDS...",
-    "false_alarms",
+    option(
+        "false_alarms",
+        "The share of usual sessions that may be above a threshold.",
+        default=0.001,
+        show_default=True,
+    ),
     "window",
     option("other", default=pdfalearn.watching.OTHER),
     *CORPUS,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.corpora.corpus import CorpusLike as CorpusLike
     from pdfalearn.corpora.corpus import as_corpus as as_corpus
     from pdfalearn.corpora.corpus import count_prefixes as count_prefixes
+    from pdfalearn.corpora.corpus import is_corpus as is_corpus
+    from pdfalearn.corpora.corpus import join_corpora as join_corpora
     from pdfalearn.corpora.counting import cut_at_unknown as cut_at_unknown
     from pdfalearn.corpora.dividing import Scheduler as Scheduler
     from pdfalearn.corpora.dividing import map_parts as map_parts

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os.path import isfile  # which is False of what cannot be a name
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeGuard, Union
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from pdfalearn.corpora.sources import BadInput, Source, list_sources
 from pdfalearn.corpora.symbol_codes import Coder, Others, RecordedWords, alphabet_of
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.frozen import Frozen
-from pdfalearn.text import are_characters, described, shorten
+from pdfalearn.text import are_characters, described, is_iterable, shorten
 from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 CorpusLike = Union[
@@ -324,6 +324,23 @@ def as_corpus(words: CorpusLike) -> Corpus:
     return words if isinstance(words, Corpus) else Corpus(words)
 
 
+def is_corpus(thing: object) -> TypeGuard[CorpusLike]:
+    """Return whether a thing is words; a name of a file might as well be an automaton's."""
+    return isinstance(thing, Corpus | list | tuple) or hasattr(thing, "itertuples")
+
+
+def join_corpora(a: Corpus, b: Corpus) -> Corpus:
+    """Return the words of both; files stay files if they are read in the same way."""
+    given, other = a._given, b._given
+    alphabet = None
+    if given.alphabet is not None and other.alphabet is not None:
+        alphabet = alphabet_of({*given.alphabet, *other.alphabet})
+    if given[2:3] + given[4:] == other[2:3] + other[4:] and not (given.words or other.words):
+        sources = (*given.sources, *other.sources)
+        return _fill(None, given._replace(sources=sources, alphabet=alphabet))
+    return Corpus([*a, *b], alphabet=alphabet)
+
+
 def count_prefixes(
     words: CorpusLike, alphabet: Alphabet | Iterable[Symbol] | None = None
 ) -> tuple[Alphabet, PrefixTree]:
@@ -345,7 +362,7 @@ def _split_source(
         return tuple(list_sources(source)), None
     if isinstance(source, Frame):
         return (), _list_words(read_frame(source, columns), "case")
-    if not isinstance(source, Iterable) or isinstance(source, bytes | dict):
+    if not is_iterable(source) or isinstance(source, bytes | dict):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")
     items: tuple[Any, ...] = tuple(source)
     if items and all(isinstance(one, os.PathLike) for one in items):

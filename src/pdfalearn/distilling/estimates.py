@@ -174,8 +174,7 @@ class HeldOut:
         """Return the measures over all words."""
         total, infinite = float(self.lengths.sum()), float(sums.infinite.sum())
         unseen = float((self.unseen_lengths - sums.unseen_infinite).sum())
-        lengths = self.lengths - sums.infinite
-        divergence = estimate_mean(sums.losses, lengths, self._noise_error)
+        divergence = estimate_mean(sums.losses, self.lengths - sums.infinite, self._noise_error)
         unseen_loss = max(0.0, float(sums.unseen_losses.sum()))
         return Measured(
             sums.losses,
@@ -205,11 +204,10 @@ def _compare(
             is_zero = rows <= 0
             logs = np.log(np.where(is_zero, 1.0, rows))
             crossed[part] = -np.einsum("xa,xa->x", answers, logs)
-            if is_zero.any():
-                crossed[part[((answers > 0) & is_zero).any(axis=1)]] = np.inf
+            crossed[part[((answers > 0) & is_zero).any(axis=1)]] = np.inf
             distances[part] = np.abs(answers - rows).sum(axis=1)
-            mine = answers[np.arange(len(part)), likeliest[states[part]]]
-            is_wrong[part] = mine < answers.max(axis=1)
+            of_likeliest = answers[np.arange(len(part)), likeliest[states[part]]]
+            is_wrong[part] = of_likeliest < answers.max(axis=1)
             continue
         nodes, columns = answers.nonzero()
         values = answers.data[answers.data != 0]
@@ -318,17 +316,19 @@ def _widen(interval: Interval, found: Measurement, held_out: HeldOut) -> Interva
 def _leave_out_beaten(found: Sequence[Measurement], lengths: Floats) -> list[Measurement]:
     """Return one automaton for each number of states, without those that a smaller one beats.
 
-    It is beaten if a smaller one is as good on the held-out words: so a larger one of the frontier
-    is always the better one there.
+    A larger one is taken if it is better on the held-out words by a standard error; or if it is
+    better on the words that it was made from, and not worse on the others by as much.
     """
     chosen: list[Measurement] = []
-    least = np.inf
+    best, least, states = np.full(len(lengths), np.inf), np.inf, 0
     for each in sorted(found, key=lambda one: (len(one.pdfa), one.sums.comparable.sum())):
-        mean = float(each.sums.comparable.sum()) / float(lengths.sum())
-        is_new = not chosen or len(each.pdfa) > len(chosen[-1].pdfa)
-        if is_new and mean < least - NOTHING:
+        losses, mine = each.sums.comparable, each.training_divergence
+        gain = float((best - losses).sum() / lengths.sum())
+        error = standard_error(best - losses, lengths) if chosen else 0.0
+        is_better = gain > max(NOTHING, error) or (mine < least - NOTHING and gain > -error)
+        if is_better and len(each.pdfa) > states:
             chosen.append(each)
-            least = mean
+            least, best, states = min(least, mine), losses if gain > 0 else best, len(each.pdfa)
     return chosen
 
 

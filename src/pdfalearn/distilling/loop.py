@@ -208,7 +208,8 @@ class Run:
     def _polish(self, sizes: list[int], evidence: Evidence) -> Iterator[tuple[int, Fit]]:
         """Polish the automata of some sizes once more, each in its place."""
         for size in sizes:
-            before, self._machines[size] = self._machines[size][:_KEPT], []
+            count = 1 if self._is_noisy else _KEPT  # noise chooses among several, and flatters
+            before, self._machines[size] = self._machines[size][:count], []
             for found in before[::-1]:
                 yield size, polish(widen(*found, evidence.codes), evidence)
 

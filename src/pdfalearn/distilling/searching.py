@@ -125,10 +125,9 @@ class Search:
                 yield size, objective.take(found)
             for _ in self._go_down(other, [size for size in others if size <= settings.each]):
                 pass
-            if best.machine is both[1].machine:
-                for size, found in self._grow(merged, sorted(losses)):
-                    if found.loss < losses[size]:
-                        yield size, found
+            for size, found in self._grow(objective.take(both[1]), sorted(losses)):
+                if size > first and found.loss < losses[size]:
+                    yield size, found
         for size, found in self._exchange():
             yield size, polish_and_prune(objective, objective.fit(found.machine))
 
@@ -165,7 +164,8 @@ class Search:
 
     def _exchange(self) -> Iterator[tuple[int, Fit]]:
         """Yield small automata, made better by growing smaller ones and reducing larger ones."""
-        found = self._small
+        objective = self._choose_objective(1)
+        found = self._small = {size: objective.take(fit) for size, fit in self._small.items()}
         sizes = sorted(found)
         near = self._settings.near
         reaches = (near if size <= near else 1 for size in sizes)
@@ -176,12 +176,10 @@ class Search:
             if self._settings.cycled
         ]
         for size, larger in pairs:
-            objective = self._choose_objective(larger)
-            fit = objective.take(found[size])
-            self._try(objective, larger, objective.grow(fit, larger - len(fit.machine.rows)))
+            more = larger - len(found[size].machine.rows)
+            self._try(objective, larger, objective.grow(found[size], more))
         for size, larger in pairs[::-1]:
-            objective = self._choose_objective(size)
-            self._try(objective, size, reduce(objective, objective.take(found[larger]), size))
+            self._try(objective, size, reduce(objective, found[larger], size))
         yield from sorted(found.items(), reverse=True)
 
     def _try(self, objective: PrefixObjective, size: int, fit: Fit) -> None:

@@ -63,7 +63,7 @@ class SearchSettings:
     rounds: int = 12
     polished: float = 2e-3
     # Automata of up to this many states are polished with all targets in the end.
-    whole: int = 600
+    whole: int = 360
     # At most this many states are merged one at a time, the best of some tries. Of more states a
     # share is merged at once: of up to ``few``, and of more.
     one_by_one: int = 16
@@ -81,7 +81,7 @@ class SearchSettings:
     # smaller than the one before; those between learn from them: automata of up to ``exchanged``
     # states are tried for the sizes around theirs.
     each: int = 8
-    spacing: float = 0.8
+    spacing: float = 0.75
     exchanged: int = 64
     # Up to this size automata are tried for as many sizes around theirs.
     near: int = 4

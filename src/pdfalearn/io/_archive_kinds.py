@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar, get_args
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import (
+    LARGEST,
     Arrays,
     check_keys,
     check_kind,
     check_sizes,
+    is_number,
     open_archive,
     parse_object,
     read_array,
@@ -20,11 +22,17 @@ from pdfalearn.files import (
     write_json_text,
     wrong,
 )
-from pdfalearn.results import Certificate, Frontier, Result, certificate_document
+from pdfalearn.results import Certificate, Frontier, Kind, Result, certificate_document
 
 _Thing = TypeVar("_Thing", bound=Result | Frontier)
 Document = dict[str, Any]
 Dtypes = Mapping[str, Collection[str]]
+# Details that are read again, and not only shown.
+_SHARES, _OUTSIDE = {"epsilon", "delta"}, {"mean", "largest", "distributions", "unknown"}
+_COUNTS = {
+    *("training_positions", "answers", "words_drawn", "word_count", "held_out_words"),
+    *("symbols_asked", "stored_words", "audited_words", "largest_difference", "cost"),
+}
 _DETAILS = "its details have to be numbers, strings, lists and objects of strings"
 
 
@@ -88,4 +96,21 @@ def _make_certificate(document: object) -> Certificate:
     kind, statement, details = given["kind"], given["statement"], given["details"]
     if not (isinstance(kind, str) and isinstance(statement, str) and isinstance(details, dict)):
         raise wrong("certificate", given, "a kind and a statement, with an object of details")
+    if kind not in get_args(Kind):
+        raise wrong("certificate", kind, f"one of {', '.join(get_args(Kind))}")
+    for name, value in details.items():
+        if name in _SHARES and not (is_number(value) and 0 < value < 1):
+            raise wrong(name, value, "a number between 0 and 1")
+        if name in _COUNTS and not _is_count(value):
+            raise wrong(name, value, "a number of 0 or more")
+    if kind == "pac" and details.get("whole_words_of_model") and not details.keys() >= _SHARES:
+        raise wrong("details", details, "an object with epsilon and delta")
+    if "outside" in details:
+        outside = check_keys(details["outside"], _OUTSIDE, "outside")
+        if not all(map(_is_count, outside.values())):
+            raise wrong("outside", outside, "an object of numbers of 0 or more")
     return Certificate(kind, statement, details)  # type: ignore[arg-type]
+
+
+def _is_count(value: object) -> bool:
+    return is_number(value) and 0 <= value < LARGEST

@@ -75,6 +75,9 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Frontier:
     figures = check_members(arrays, _FIGURES, sizes)["figures"]
     # A divergence may be infinite, and its mean over the finite ones NaN if there are none.
     check_range(np.nan_to_num(figures, posinf=np.inf), "figures.npy", 0, np.inf)
+    details = shared["certificate"].details
+    if document["model_perplexity"] is None and "training_positions" not in details:
+        raise wrong("details", details, "an object with training_positions, as of recorded words")
     return Frontier(
         points=_points(document["states"], figures.tolist(), arrays),
         sizes=tuple(document["sizes"]),

@@ -16,7 +16,7 @@ from pdfalearn.checks import check_integer, check_tables_fit
 from pdfalearn.errors import InputError
 from pdfalearn.languages.dfa import DFA, complement, over_alphabet, trim_dfa
 from pdfalearn.languages.regex import regex_dfa
-from pdfalearn.text import described
+from pdfalearn.text import described, is_iterable
 
 
 class Language(ABC):
@@ -149,7 +149,7 @@ class Not(Language):
 
     def dfa(self, alphabet: Alphabet) -> DFA:
         """Return the complement."""
-        return complement(language_dfa(self.language, alphabet))
+        return complement(_dfa_of(self.language, alphabet))  # which may be empty
 
 
 def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
@@ -205,7 +205,7 @@ def _dfa_of(language: LanguageLike, alphabet: Alphabet) -> DFA:
         return over_alphabet(language, alphabet, "language", "automaton")
     if isinstance(language, Language):
         return language.dfa(alphabet)
-    if isinstance(language, Iterable) and not isinstance(language, type):
+    if is_iterable(language) and not isinstance(language, type):
         return _words_dfa(language, alphabet)
     remedy = "give a regular expression, a DFA, a set of words, or a Language such as BeginsWith"
     if isinstance(language, re.Pattern):

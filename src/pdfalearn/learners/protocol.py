@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -102,15 +102,22 @@ class PlainLearner:
 
     Its hypotheses keep their reachable states only, numbered breadth first. Once a bound has
     stopped it in the middle of a verb, it is not trusted any more: its last hypothesis counts,
-    or one of a single state if there is none.
+    or one of a single state if there is none. So it is where there is no learner any more.
     """
 
-    def __init__(self, learner: ThreeVerbs, observations: ObservationTree) -> None:
+    _learner: Any  # of three verbs, or none
+
+    def __init__(
+        self,
+        learner: ThreeVerbs | None,
+        observations: ObservationTree,
+        last: PDFA | None = None,
+    ) -> None:
         self.observations = observations
         self._learner = learner
-        self._pdfa: PDFA | None = None
-        # Whether nothing has been learnt since the last hypothesis.
-        self._is_current = False
+        self._pdfa = None if last is None else reachable_part(last)
+        # Whether nothing has been learnt since the last hypothesis, or nothing can be any more.
+        self._is_current = learner is None
 
     @property
     def size(self) -> int:

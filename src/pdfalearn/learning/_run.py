@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
-from pdfalearn.errors import InputError, OracleError, StoreError
+from pdfalearn.errors import InputError, ModelError, OracleError, StoreError
 from pdfalearn.learners import Learner, PlainLearner, ThreeVerbs
 from pdfalearn.learning.agreeing import unfold_hypothesis
 from pdfalearn.models import Interrupts, error_text
@@ -46,7 +46,8 @@ class Run:
     """One run of the loop, with its clocks and its history.
 
     ``progress`` is called after every batch of questions and every equivalence query, and
-    ``is_endless`` says whether states may keep growing with the questions for ever.
+    ``is_endless`` says whether states may keep growing with the questions for ever, and
+    ``keeps_last`` whether the learner is a user's own, which may ask while it makes a hypothesis.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Run:
         interrupts: Interrupts,
         *,
         is_endless: bool,
+        keeps_last: bool,
     ) -> None:
         self._observations = observations
         self._oracle = oracle
@@ -75,6 +77,9 @@ class Run:
         # What is unresolved of the last hypothesis, and the words of states added to agree.
         self._unresolved = self._added = np.empty(0, dtype=np.int64)
         self._hypothesis: PDFA | None = None
+        # The one before it, as a user's learner may be stopped while it makes one.
+        self._last: PDFA | None = None
+        self._keeps_last = keeps_last
         self._may_warn = observations.budget == UNBOUNDED  # who gives a bound knows
         self._growth = StateGrowth() if is_endless else None
 
@@ -89,11 +94,7 @@ class Run:
         """Learn to the end, with a store if there is one; the model is closed in every case."""
         observations = self._observations
         try:
-            made = maker(observations)
-            if not hasattr(made, "hypothesis"):
-                raise InputError(f"{maker!r} made {made!r}, which is not a learner")
-            is_whole = hasattr(made, "findings")
-            self._learner = cast("Learner", made) if is_whole else PlainLearner(made, observations)
+            ended = self._make_learner(maker)
             if self._progress is not None or self._growth is not None:
                 observations.asker.on_batch = self._after_batch
             observations.audits.plan(audit, seed)
@@ -101,6 +102,8 @@ class Run:
                 if kept is not None and key is not None:
                     observations.record(kept, key, audit)
                 try:
+                    if ended is not None:
+                        raise ended
                     self._learn()
                     certificate = getattr(self._oracle, "certificate", NOTHING_KNOWN)
                 except (BudgetReached, UnsteadyModelError) as end:
@@ -120,6 +123,20 @@ class Run:
         finally:
             self._notes += self._observations.close()
         return replace(self._result, notes=tuple(self._notes)) if self._notes else self._result
+
+    def _make_learner(self, maker: Maker) -> BudgetReached | None:
+        """Make the learner; return the bound that ended it where it asks too much even for that."""
+        observations = self._observations
+        try:
+            made = maker(observations)
+        except BudgetReached as end:
+            self._learner = PlainLearner(None, observations)
+            return end
+        if not hasattr(made, "hypothesis"):
+            raise InputError(f"{maker!r} made {made!r}, which is not a learner")
+        is_whole = hasattr(made, "findings")
+        self._learner = cast("Learner", made) if is_whole else PlainLearner(made, observations)
+        return None
 
     def salvage(self) -> Result | None:
         """Return what was learnt until an interrupt, if there is an automaton at all."""
@@ -146,7 +163,19 @@ class Run:
     def _agree(self) -> None:
         """Make a hypothesis that agrees with every answer, though nothing more may be asked."""
         self._hypothesis = None
-        self._hypothesis = self._learner.hypothesis()
+        try:
+            # Nothing can be made without the answer to the empty word.
+            self._observations.asked_classes(np.zeros(1, dtype=np.int64))
+        except BudgetReached as end:
+            raise ModelError(
+                f"{end} before the model has answered the empty word, so that there is no "
+                "automaton at all; allow more"
+            ) from None
+        try:
+            self._hypothesis = self._learner.hypothesis()
+        except BudgetReached:  # it asks for more: its last whole hypothesis counts, or one state
+            self._learner = PlainLearner(None, self._observations, self._last)
+            self._hypothesis = self._learner.hypothesis()
         self._unresolved = self._learner.unresolved()
         found = unfold_hypothesis(self._hypothesis, self._unresolved, self._observations)
         if found is not None:
@@ -158,7 +187,8 @@ class Run:
         self._time("learning")
         self._learner.start()
         while True:
-            self._hypothesis = None  # two of them may be large
+            # Two of them may be large: only of a user's learner the last one is kept.
+            self._last, self._hypothesis = self._hypothesis if self._keeps_last else None, None
             self._hypothesis = self._learner.hypothesis()
             self._history.append(self._snapshot())
             meter.check_query(len(self._found))

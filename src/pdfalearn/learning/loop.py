@@ -172,7 +172,14 @@ def learn(
         observations = ObservationTree(asked, equivalence, budget or UNBOUNDED, interrupts)
         if budget is None and is_endless:
             observations.meter.guard = DEFAULT_LIMITS
-        run = Run(observations, oracle, interrupts.progress, interrupts, is_endless=is_endless)
+        run = Run(
+            observations,
+            oracle,
+            interrupts.progress,
+            interrupts,
+            is_endless=is_endless,
+            keeps_last=callable(learner),
+        )
         interrupts.salvage = run.salvage
         return run.finish(maker, store, key, audit, seed)
 

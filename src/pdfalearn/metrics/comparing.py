@@ -5,17 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
+from typing import overload
 
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis import Differences, Distances, differences, distances
+from pdfalearn.analysis import (
+    FALSE_ALARMS,
+    Differences,
+    Distances,
+    differences,
+    distances,
+    find_changes,
+)
 from pdfalearn.chains import Pairs, sums_by, visits_and_weights
 from pdfalearn.checks import check_integer
+from pdfalearn.corpora import CorpusLike, as_corpus, is_corpus, join_corpora
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import DirectedDivergence, Divergence
-from pdfalearn.text import are_characters, format_table, short_word_text, symbol_text
+from pdfalearn.results import Changes, DirectedDivergence, Divergence, TableValue
+from pdfalearn.text import are_characters, short_word_text
 
 
 def divergence(a: PDFA, b: PDFA) -> Divergence:
@@ -91,7 +101,7 @@ EXACT = Exact()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(TableValue):
     """How far two automata are apart, and where; each measure is computed when it is asked for.
 
     Examples
@@ -130,50 +140,80 @@ class Comparison:
         """The words and the prefixes that make most of the difference."""
         return differences(self.a, self.b, self.count)
 
-    def __str__(self) -> str:
-        far, where = self.distances, self.differences
-        bounds = f"{far.total_variation_low:.6g} to {far.total_variation_high:.6g}"
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return tables of the distances, both divergences, the words and the pairs of states."""
+        joined, word = are_characters(self.a.alphabet), self.word
+        text = "no word" if word is None else short_word_text(word, joined=joined)
         measures: list[tuple[str, ...]] = [
-            ("different after", "no word" if self.word is None else self._write_word(self.word)),
-            ("Hellinger distance", f"{far.hellinger:.6g}"),
-            ("total variation", bounds),
-            ("Bhattacharyya distance", f"{far.bhattacharyya:.6g}"),
-            ("L2 distance", f"{far.l2:.6g}"),
+            ("different after", text),
+            *self.distances.tables()[0][1:],
         ]
-        words: list[tuple[str, ...]] = [("probability of the word", "a", "b")]
-        for one in where.words:
-            name = self._write_word(one.word)
-            words.append((name, f"{one.probability_a:.6g}", f"{one.probability_b:.6g}"))
-        prefixes: list[tuple[str, ...]] = [("probability of the next symbol", "a", "b")]
-        for step in where.prefixes:
-            name = f"{symbol_text(step.symbol)} after {self._write_word(step.prefix)}"
-            prefixes.append((name, f"{step.probability_a:.6g}", f"{step.probability_b:.6g}"))
         ways = [("divergence", "a ‖ b", "b ‖ a"), *self.divergence.rows()]
-        tables = (measures, ways, words, prefixes)
-        return "\n\n".join(format_table(rows) for rows in tables if len(rows) > 1)
-
-    def _write_word(self, word: tuple[Symbol, ...]) -> str:
-        return short_word_text(word, joined=are_characters(self.a.alphabet))
+        return [measures, ways, *(rows for rows in self.differences.tables() if len(rows) > 1)]
 
 
-def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10) -> Comparison:
-    """Compare two automata exactly, over all words at once.
+@overload
+def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10) -> Comparison: ...
+
+
+@overload
+def compare(
+    a: CorpusLike,
+    b: CorpusLike,
+    *,
+    model: PDFA | None = None,
+    false_alarms: float = FALSE_ALARMS,
+    processes: int = 1,
+) -> Changes: ...
+
+
+def compare(
+    a: PDFA | CorpusLike,
+    b: PDFA | CorpusLike,
+    *,
+    equivalence: Relation = EXACT,
+    count: int = 10,
+    model: PDFA | None = None,
+    false_alarms: float = FALSE_ALARMS,
+    processes: int = 1,
+) -> Comparison | Changes:
+    """Compare two automata exactly, over all words at once, or find what two corpora do otherwise.
 
     Parameters
     ----------
-    a, b : PDFA
-        The automata. They are compared over the symbols of both: one that an automaton does not
-        know has probability 0 there, and leads nowhere.
+    a, b : PDFA, Corpus or iterable of words
+        Two automata, or two corpora. Automata are compared over the symbols of both: one that an
+        automaton does not know has probability 0 there, and leads nowhere.
     equivalence : Equivalence or Tolerance
-        When two distributions are the same, or similar, for ``word``.
+        When two distributions are the same, or similar, for ``word``; for automata only, as
+        ``count`` is.
     count : int
-        How many words, and how many prefixes, ``differences`` has at most.
+        How many words, and how many pairs of states, ``differences`` has at most.
+    model : PDFA, optional
+        For corpora: the automaton whose transitions are compared. If not given, one is distilled
+        from the words of both, which has to hold them in memory; with it, files of any size are
+        read once.
+    false_alarms : float
+        For corpora: the probability that any change is named although there is none, at most.
+    processes : int
+        For corpora: how many processes read them.
 
     Returns
     -------
-    Comparison
-        ``word``, ``distances``, ``divergence`` and ``differences``, each computed when it is first
-        asked for; ``print`` shows all of them as tables.
+    Comparison or Changes
+        Of automata ``word``, ``distances``, ``divergence`` and ``differences``, each computed when
+        it is first asked for. Of corpora the changed transitions by pair of states, and new and
+        vanished events. ``print`` shows all as tables.
+
+    Notes
+    -----
+    Words, such as the sessions of a log, are what is independent, and not their symbols. The test
+    of a transition is a G-test (the likelihood ratio's) of how often it is taken of all visits to
+    its state, divided by the design effect: by how much more that varies from word to word than if
+    all symbols were independent, and at least 1. Where fewer than ten words are expected in the
+    smaller corpus to take it, or not to, it is Fisher's exact test on the first visit of each word
+    to the state. An event is tested by Fisher's test on the words that have it. All p-values are
+    after Holm, without those tests that so few words could never make significant (Tarone 1990).
 
     Examples
     --------
@@ -192,13 +232,21 @@ def compare(a: PDFA, b: PDFA, *, equivalence: Relation = EXACT, count: int = 10)
     positions where it is infinite          0          0
     mean over all other positions   0.0958940  0.0747497
     <BLANKLINE>
-    probability of the word       a          b
-    a                           0.5       0.75
-    aaaa                     0.0625  0.0117188
+    probability of the word       a          b     share
+    a                           0.5       0.75  0.239567
+    aaaa                     0.0625  0.0117188  0.190592
     <BLANKLINE>
-    probability of the next symbol    a     b
-    a after a                       0.5  0.25
-    a after aa                      0.5  0.25
+    probability of the next symbol    a     b  share
+    a after a                       0.5  0.25      1
     """
+    if is_corpus(a) and is_corpus(b):
+        corpora = as_corpus(a), as_corpus(b)
+        if model is None:
+            from pdfalearn.distilling import distill  # on a floor above
+
+            model = distill(join_corpora(*corpora)).best
+        return find_changes(model, *corpora, false_alarms=false_alarms, processes=processes)
+    if model is not None:
+        raise InputError("model is for corpora, and a and b are not both corpora; leave it out")
     a, b = over_union(check_pdfa(a, "a"), check_pdfa(b, "b"))
     return Comparison(a, b, check_relation(equivalence), check_integer(count, "count", 0))

@@ -16,6 +16,7 @@ from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from threading import Lock
 from typing import IO, TypeVar, cast
 
+from pdfalearn.budgets import seconds_left
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.row_checks import BadRowError
 from pdfalearn.text import escaped, shorten
@@ -232,7 +233,8 @@ class Program:
             for _ in range(self._tries):
                 process = self._start()
                 try:
-                    return read(process.exchange(line, most, self._timeout))
+                    left = seconds_left(self._timeout)
+                    return read(process.exchange(line, most, left))
                 except BadRowError:
                     raise
                 except BaseException as error:
@@ -240,6 +242,7 @@ class Program:
                     self._end(politely=False)
                     if not isinstance(error, FaultError):
                         raise
+                    seconds_left()  # what a budget ends is not the program's fault
                     fault = f"{error}; {process.describe_errors()}"
             times = "" if self._tries == 1 else f" {self._tries} times in a row, at last"
             raise ModelError(

@@ -11,8 +11,8 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
-from pdfalearn.models.spelling import Spelling, Texts
-from pdfalearn.text import described
+from pdfalearn.models.spelling import Spelling, Texts, check_text
+from pdfalearn.text import described, is_iterable
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -75,7 +75,7 @@ class Tokens:
             tokens = self._chat(prompt)
         elif isinstance(prompt, str):
             tokens = self._plain(prompt)
-        elif isinstance(prompt, Iterable):
+        elif is_iterable(prompt):
             tokens = list(prompt)
         else:
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
@@ -97,7 +97,7 @@ class Tokens:
                 stacklevel=4,
             )
         tokenizer = self._needed("a prompt in words")
-        tokens = list(tokenizer.encode(prompt))
+        tokens = list(tokenizer.encode(check_text(prompt)))
         if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id and tokens[-1] != tokens[0]:
             tokens.pop()  # what ends a text may not stand before words
         return tokens
@@ -132,9 +132,9 @@ class Tokens:
             return "rest"
         if ends is None:
             return self._usual_ends()
-        if isinstance(ends, str) or not isinstance(ends, Iterable):
+        if isinstance(ends, str) or not is_iterable(ends):
             raise InputError(f"ends are {ends!r}: give a list of texts or tokens, or 'rest'")
-        paths = [self.encode(end) if isinstance(end, str) else [end] for end in ends]
+        paths = [self.encode(check_text(end)) if isinstance(end, str) else [end] for end in ends]
         for end, path in zip(ends, paths, strict=True):
             if len(path) != 1:
                 raise InputError(f"the end {end!r} has {len(path)} tokens; an end has one")

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from pdfalearn.alphabet import shorten
+from pdfalearn.budgets import BudgetReached, seconds_left
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.automaton import as_model
 from pdfalearn.models.batch import Batch
@@ -38,6 +39,7 @@ Outcomes = dict[int, tuple[str, Rows | Exception]]
 REMEDY = "define it in a module that can be imported, not in the program that is run"
 LOOK_SECONDS = 1.0  # how often copies are checked for being alive while answers are waited for
 _MEMBERS = ("alphabet", "fingerprint", "cost", "full_support", "needs_prefixes", "is_constrained")
+STOPPED_SECONDS = 30.0  # a process that somebody has stopped is given up after this time
 _MOST_LOSSES = 3  # a part is given up after this many copies were lost with it
 _GRACE = 0.5  # seconds for which a model may go on that is busy when its pipe is closed
 _LAST_SECONDS = 2.0  # seconds that it then has to end what it has started itself
@@ -193,6 +195,7 @@ class Worker:
     is_ended = False  # it was lost or ended
     is_late = False  # it was ended because it took too long
     since = 0.0  # when it was asked the last time
+    stopped_since: float | None = None  # when it was first seen to be stopped, as by SIGSTOP
     part: int | None = None  # what it was asked for; None if that batch was interrupted
 
     def send(self, message: object) -> None:
@@ -203,9 +206,23 @@ class Worker:
         """Return the answer; raise LostError if the copy is lost."""
         raise NotImplementedError
 
+    def is_stopped(self) -> bool:
+        """Return whether it was stopped, so that no answer will come as long as it is."""
+        return False
+
     def end(self) -> None:
         """End the copy at once."""
         raise NotImplementedError
+
+    def check_stopped(self) -> None:
+        """Raise LostError if the copy has been stopped for long."""
+        now = time.monotonic()
+        if not self.is_stopped():
+            self.stopped_since = None
+        elif self.stopped_since is None:
+            self.stopped_since = now
+        elif now - self.stopped_since > STOPPED_SECONDS:
+            raise LostError(f"it was stopped, and for {STOPPED_SECONDS:g} s nobody let it go on")
 
 
 class Copies:
@@ -269,6 +286,8 @@ class Copies:
                                 continue
                             answer = self._make_loss_error(requests[part].batch, worker, answer)
                         outcomes[part] = worker.name, answer
+                except BudgetReached:  # what is still busy then goes on, and is not waited for
+                    raise
                 except Exception as error:  # a copy cannot be made anew, or they were closed
                     failed = failed or error
                 if failed is not None:  # the others end what they have begun
@@ -291,7 +310,7 @@ class Copies:
         """Wait a moment; return what copies have answered, or how they failed or were lost."""
         busy = [worker for worker in self.workers if worker.is_busy]
         there = [worker for worker in busy if not worker.is_ended]
-        ready = self.wait(there, min(LOOK_SECONDS, self._timeout))
+        ready = self.wait(there, seconds_left(min(LOOK_SECONDS, self._timeout)))
         for worker in busy:
             answer: Any = None
             try:
@@ -302,6 +321,8 @@ class Copies:
                 elif worker.is_made and time.monotonic() - worker.since > self._timeout:
                     worker.is_late = True
                     raise LostError(f"it took over {self._timeout:g} s")
+                else:
+                    worker.check_stopped()
             except LostError as lost:
                 worker.end()
                 worker.is_busy = False

@@ -46,7 +46,8 @@ class Replicas(LanguageModel):
         The address of a Dask scheduler, such as ``tcp://127.0.0.1:8786``.
     timeout : float, optional
         How many seconds a copy may take for its part of a batch. After that it is ended, and counts
-        as lost. If not given, a copy is waited for however long it takes, even if it hangs.
+        as lost. If not given, a copy is waited for however long it takes, even if it hangs, up to
+        ``max_seconds`` of a budget; only a process that was stopped is given up after 30 s.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
 from pdfalearn.rows import Rows
+from pdfalearn.text import described, is_iterable
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
@@ -268,7 +269,7 @@ class Spelling(Frozen):
 def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     if isinstance(texts, Mapping):
         return texts
-    if not isinstance(texts, Iterable):
+    if not is_iterable(texts):
         raise InputError(f"the symbols are {texts!r}; give texts, or a mapping of names to texts")
     named: dict[Symbol, str | Sequence[int]] = {}
     for text in texts:
@@ -282,10 +283,26 @@ def _name_texts(texts: Texts) -> Mapping[Symbol, str | Sequence[int]]:
     return named
 
 
+def check_text(text: str) -> str:
+    """Refuse a text that no tokenizer takes.
+
+    Examples
+    --------
+    >>> check_text("κ")
+    'κ'
+    """
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(
+            f"the text {described(text)} has half a character (a lone surrogate), which no "
+            "tokenizer knows; give tokens instead"
+        )
+    return text
+
+
 def _encode_text(text: str, encode: Callable[[str], Sequence[int]], unknown: int | None) -> Path:
     if not text:
         raise InputError("a symbol's text is empty, so that no token spells it; leave it out")
-    path = tuple(encode(text))
+    path = tuple(encode(check_text(text)))
     if not path:
         raise InputError(f"the tokenizer has no token for the text {text!r}; leave it out")
     if unknown is not None and unknown in path:

@@ -96,6 +96,13 @@ class Process(Worker):
         how = f"signal {-code}" if code < 0 else f"exit code {code}; see its standard error"
         raise LostError(how)
 
+    def is_stopped(self) -> bool:
+        """Return whether it was stopped, as by SIGSTOP."""
+        with suppress(OSError):  # it has ended
+            how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.pid, how) is not None
+        return False
+
     def hang_up(self) -> None:
         """Close the pipe, which tells the process to end."""
         self.is_ended = True

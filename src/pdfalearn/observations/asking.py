@@ -163,7 +163,8 @@ class Asker:
             if len(asked.ids):
                 self._interrupts.is_calling = True
                 try:
-                    rows = opened.answer(asked)
+                    with self._meter.keep_time():
+                        rows = opened.answer(asked)
                 except BaseException as error:
                     self._interrupts.is_calling = False
                     self._salvage(error, nodes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.budgets import Budget, BudgetReached
+from pdfalearn.budgets import Budget, BudgetReached, keep_deadline
 from pdfalearn.models import Batch, QueryCost
 from pdfalearn.observations.nodes import UNDEFINED, Nodes, NodeTable
 from pdfalearn.typing import Floats
@@ -101,7 +102,17 @@ class Meter:
     @property
     def is_late(self) -> bool:
         """Whether the time is up, as it takes a while to make an automaton of what is known."""
-        return time.monotonic() + _SECONDS_PER_NODE * self._nodes.size >= self._ends_at
+        return time.monotonic() >= self.deadline
+
+    @property
+    def deadline(self) -> float:
+        """When the time is up, by the clock of `time.monotonic`."""
+        return self._ends_at - _SECONDS_PER_NODE * self._nodes.size
+
+    def keep_time(self) -> AbstractContextManager[None]:
+        """Let what the model waits for be waited for until the time is up, and no longer."""
+        limit = self.budget.max_seconds
+        return nullcontext() if limit is None else keep_deadline(self.deadline, limit)
 
     def check_seconds(self) -> None:
         """Stop if the time is up."""
@@ -269,7 +280,7 @@ class Meter:
         What counts is what is planned, and not what a model has to compute again: so it is the same
         on every machine.
         """
-        if not self.planned.words and nodes[0] == 0:
+        if nodes[0] == 0:  # the empty word is always asked, so that there is a state
             return nodes[:1]
         budget, table = self.budget, self._nodes
         self.check_seconds()

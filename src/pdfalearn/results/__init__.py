@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from pdfalearn.pdfa import Sample as Sample
     from pdfalearn.results.certificates import Bounds as Bounds
     from pdfalearn.results.certificates import Certificate as Certificate
+    from pdfalearn.results.changes import Changes as Changes
+    from pdfalearn.results.changes import EventChange as EventChange
+    from pdfalearn.results.changes import PairChange as PairChange
+    from pdfalearn.results.changes import TransitionChange as TransitionChange
     from pdfalearn.results.evaluations import Agreement as Agreement
     from pdfalearn.results.evaluations import DirectedDivergence as DirectedDivergence
     from pdfalearn.results.evaluations import Divergence as Divergence
@@ -29,9 +33,12 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.certificates import Kind as Kind
+    from pdfalearn.results.certificates import TableValue as TableValue
     from pdfalearn.results.certificates import certificate_document as certificate_document
     from pdfalearn.results.certificates import certify_interrupt as certify_interrupt
     from pdfalearn.results.certificates import certify_stop as certify_stop
+    from pdfalearn.results.changes import CHANGES_HEADER as CHANGES_HEADER
+    from pdfalearn.results.changes import EVENTS_HEADER as EVENTS_HEADER
     from pdfalearn.results.evaluations import EVALUATION_HEADER as EVALUATION_HEADER
     from pdfalearn.results.evaluations import FACTS as FACTS
     from pdfalearn.results.evaluations import comparison_cells as comparison_cells

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.budgets import BudgetReached
+from pdfalearn.text import format_table
 
 Kind = Literal["exact", "pac", "tested", "stopped", "interrupted", "distilled", "unsteady"]
 
@@ -35,6 +36,23 @@ class NotebookValue:
         from pdfalearn.viewing import value_html
 
         return value_html(self)
+
+
+class TableValue(NotebookValue):
+    """A value that prints as a sentence, if it has one, and tables; notebooks show it so, too."""
+
+    @property
+    def statement(self) -> str:
+        """What stands above the tables."""
+        return ""
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return rows of texts, the names of the columns first."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        texts = [self.statement, *(format_table(rows) for rows in self.tables())]
+        return "\n\n".join(filter(None, texts))
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,9 @@ class Frontier(ArrayValue, NotebookValue):
 
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
-    """The sizes that were searched for. Automata that are not better than smaller ones on the
-    held-out words are left out."""
+    """The sizes that were searched for. Automata that are not better than smaller ones are left
+    out: by a standard error on the held-out words, or on the words that they were made from and not
+    worse by as much on the held-out ones; of recorded words all that are not better on these."""
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float | None

@@ -16,7 +16,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
 from pdfalearn.frozen import ArrayValue
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results.certificates import Certificate, NotebookValue
+from pdfalearn.results.certificates import Certificate, NotebookValue, TableValue
 from pdfalearn.results.signs import BoundaryDistances
 from pdfalearn.results.trees import KeptTree, TreeNode, Word
 from pdfalearn.text import LABELS, count_text
@@ -52,7 +52,7 @@ class Progress:
 
 
 @dataclass(frozen=True, repr=False)
-class Statistics(Progress):
+class Statistics(Progress, TableValue):
     """What learning has cost, and the shape of what the learner keeps.
 
     Examples
@@ -85,6 +85,10 @@ class Statistics(Progress):
     """How many counterexamples each equivalence query found."""
     longest_counterexamples: tuple[int, ...]
     """The symbols of the longest counterexample of each query; 0 where there was none."""
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return one table of what learning has cost."""
+        return [[("what it cost", ""), ("states", f"{self.states:,}"), *cost_texts(self).items()]]
 
     def __repr__(self) -> str:
         values = vars(self) | {  # there may be millions of batches

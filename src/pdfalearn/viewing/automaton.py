@@ -26,10 +26,12 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import are_characters, count_text, short_word_text, shorten, symbol_text
 from pdfalearn.typing import Floats, Integers
-from pdfalearn.viewing.choosing import cut_visits
+from pdfalearn.viewing.choosing import connected_order, count_drawn, cut_visits
 
 # More would make a page of over two megabytes.
 MOST_STATES, MOST_TRANSITIONS = 10_000, 65_000
+# The page's picture has at most this many.
+_MOST_DRAWN = 150
 # Of each state the page has this many transitions, the likeliest ones.
 MOST_ROW = 256
 # At most this many transitions are looked at.
@@ -44,12 +46,20 @@ _MOST_CHARACTERS = 200_000
 
 
 class Core(NamedTuple):
-    """States, the initial one first and then by visits, and their transitions."""
+    """States, in the order in which a picture chooses them, and their transitions."""
 
     states: Integers
     sources: Integers  # places in ``states``, in order
     symbols: Integers
     left_out: Integers  # the number of each state's defined transitions that are not here
+
+
+class Beside(NamedTuple):
+    """Two tables of probabilities that a page shows beside each other, and what has changed."""
+
+    names: tuple[str, str]
+    rows: tuple[Floats, Floats]
+    signs: dict[tuple[int, int], int]  # of states and columns: 1 for more in the second, else -1
 
 
 def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSITIONS) -> Core:
@@ -64,6 +74,11 @@ def choose_core(pdfa: PDFA, visits: Floats, most_transitions: int = MOST_TRANSIT
     ranks = visits.copy()
     ranks[pdfa.initial] = np.inf
     order = np.argsort(-ranks, kind="stable")  # the initial state first
+    # The states that a picture chooses first come in the order in which it does.
+    first = connected_order(pdfa, visits, _MOST_DRAWN)
+    is_left = np.ones(len(pdfa), dtype=bool)
+    is_left[first] = False
+    order = np.concatenate((first, order[is_left[order]]))
     order = order[: max(1, min(MOST_STATES, _MOST_CELLS // len(pdfa.alphabet)))]
     counts = (pdfa.transitions[order] >= 0).sum(axis=1)
     room = np.cumsum(np.minimum(counts, MOST_ROW)) <= most_transitions
@@ -87,12 +102,14 @@ def automaton_title(pdfa: PDFA) -> str:
     return f"PDFA of {count_text(len(pdfa), 'states')} over {symbols}"
 
 
-def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict[str, object]:
+def automaton_data(
+    pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS, beside: Beside | None = None
+) -> dict[str, object]:
     """Return what the panel of an automaton shows.
 
-    Arrays are in base 64, little end first. States on the page are numbered anew, the initial one
-    first and then by visits; ``numbers`` has their own numbers. So are symbols: the page has those
-    of its transitions.
+    Arrays are in base 64, little end first. States on the page are numbered anew, in the order in
+    which a picture chooses them; ``numbers`` has their own numbers. So are symbols: the page has
+    those of its transitions.
     """
     visits = cut_visits(pdfa)
     core = choose_core(pdfa, visits.states, most_transitions)
@@ -106,12 +123,29 @@ def automaton_data(pdfa: PDFA, most_transitions: int = MOST_TRANSITIONS) -> dict
         "visits": _base64(visits.states[core.states], "f8"),
         "allVisits": float(visits.states.sum()),
         "visitedSymbols": visits.symbols,
+        "drawn": count_drawn(pdfa, visits.states),
         "unvisited": int((visits.states == 0).sum()),
         "unreached": len(pdfa) - len(reachable_in(possible, pdfa.initial).states),
         **_rows(pdfa, core, used),
         **_texts(pdfa, used),
         "words": [np.searchsorted(used, word).tolist() for word in words],
         "wordsNote": words_note,
+        "beside": None if beside is None else _beside_data(beside, core),
+    }
+
+
+def _beside_data(beside: Beside, core: Core) -> dict[str, object]:
+    """Return both tables as the page has its own, and the signs of what has changed."""
+    states = core.states[core.sources]
+    signs = np.zeros(beside.rows[0].shape, dtype=np.int8)
+    for place, sign in beside.signs.items():
+        signs[place] = sign
+    return {
+        "names": beside.names,
+        "terminal": [_base64(rows[core.states, 0], "f8") for rows in beside.rows],
+        "probabilities": [_base64(rows[states, core.symbols + 1], "f8") for rows in beside.rows],
+        "endSigns": _base64(signs[core.states, 0], "i1"),
+        "signs": _base64(signs[states, core.symbols + 1], "i1"),
     }
 
 

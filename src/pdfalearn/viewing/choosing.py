@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import floor, inf, log10
 from typing import NamedTuple
 
@@ -81,6 +82,8 @@ def _step(pdfa: PDFA) -> Callable[[Floats], Floats]:
 
 
 _MOST_DECIMALS = 6
+# What is below is as good as 0: it is not drawn unless everything is.
+NEGLIGIBLE = 1e-6
 
 
 def probability_text(probability: float, digits: int) -> str:
@@ -89,8 +92,10 @@ def probability_text(probability: float, digits: int) -> str:
     Examples
     --------
     >>> [probability_text(value, 2) for value in (0, 1 / 3, 2 / 3, 0.9973, 1, 1e-7)]
-    ['0', '0.33', '0.67', '0.9973', '1', '1e-07']
+    ['0', '0.33', '0.67', '0.9973', '1', '<1e-6']
     """
+    if 0 < probability < NEGLIGIBLE:
+        return "<1e-6"
     lack = 1 - probability
     if not 0 < lack < 0.5:
         return f"{probability:.{digits}g}"
@@ -108,21 +113,38 @@ def connected_core(
     """
     chosen: set[int] = set()
     carried = 0.0
-    # The state that words visit most comes first; those that are always chosen before all others.
-    waiting = [(-inf, state) for state in sorted({pdfa.initial, *always})]
-    while waiting and (waiting[0][0] == -inf or (len(chosen) < most and carried < enough)):
-        state = heapq.heappop(waiting)[1]
-        if state not in chosen:
-            chosen.add(state)
-            carried += float(shares[state])
-            possible = pdfa.probabilities[state, 1:] > 0
-            for successor in np.unique(pdfa.transitions[state, possible]).tolist():
-                heapq.heappush(waiting, (-float(shares[successor]), successor))
+    for state, is_wanted in _connected(pdfa, shares, always):
+        if not is_wanted and (len(chosen) >= most or carried >= enough):
+            break
+        chosen.add(state)
+        carried += float(shares[state])
     return np.array(sorted(chosen), dtype=np.int64)
 
 
+def connected_order(pdfa: PDFA, shares: Floats, most: int) -> Integers:
+    """Return the first states that join a core, in the order in which they do."""
+    states = [state for state, _ in islice(_connected(pdfa, shares, ()), most)]
+    return np.array(states, dtype=np.int64)
+
+
+def _connected(pdfa: PDFA, shares: Floats, always: Iterable[int]) -> Iterator[tuple[int, bool]]:
+    """Yield states, each after one that leads to it, and whether they are always chosen."""
+    chosen: set[int] = set()
+    # The state that words visit most comes first; those that are always chosen before all others.
+    waiting = [(-inf, state) for state in sorted({pdfa.initial, *always})]
+    while waiting:
+        share, state = heapq.heappop(waiting)
+        if state in chosen:
+            continue
+        chosen.add(state)
+        yield state, share == -inf
+        possible = pdfa.probabilities[state, 1:] >= NEGLIGIBLE
+        for successor in np.unique(pdfa.transitions[state, possible]).tolist():
+            heapq.heappush(waiting, (-float(shares[successor]), successor))
+
+
 # The least probabilities that a picture is tried with, one after the other.
-_LADDER = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
+_LADDER = (NEGLIGIBLE, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 # Each step of a way costs this much, so that of two ways as likely the shorter one is taken.
 _STEP = 1e-9
 
@@ -165,7 +187,8 @@ class Edges:
     def keep(self, least: float) -> NDArray[np.bool_]:
         """Mark possible edges of at least a probability, and those that no picture does without.
 
-        These are the likeliest one from each state, and those on the likeliest way to a state.
+        These are the likeliest one from each state, the likeliest from each to another one, so that
+        none looks as if words stay there, and those on the likeliest way to a state.
         """
         if least <= 0:
             return self.are_possible
@@ -173,12 +196,7 @@ class Edges:
         return np.asarray(likely | self.on_likeliest_ways | self.are_likeliest)
 
     def readable(self, most: int) -> float:
-        """Return the least probability with which at most ``most`` edges are left, if there is one.
-
-        0 means that every possible transition is shown.
-        """
-        if np.count_nonzero(self.are_possible) <= most:
-            return 0.0
+        """Return the least probability that leaves at most ``most`` edges, if there is one."""
         fitting = (least for least in _LADDER if np.count_nonzero(self.keep(least)) <= most)
         return next(fitting, _LADDER[-1])
 
@@ -194,12 +212,13 @@ class Edges:
 
     @cached_property
     def are_likeliest(self) -> NDArray[np.bool_]:
-        """Marks the likeliest edge from each state."""
+        """Marks the likeliest edge from each state, and the likeliest to another one."""
         order = np.lexsort((-self.weights, self.sources))
-        _, firsts = np.unique(self.sources[order], return_index=True)
         marks = np.zeros(len(self), dtype=bool)
-        marks[order[firsts]] = True
-        return np.asarray(marks & self.are_possible)
+        for one in (order, order[(self.sources != self.targets)[order]]):
+            _, firsts = np.unique(self.sources[one], return_index=True)
+            marks[one[firsts]] = True
+        return np.asarray(marks & self.are_possible & (self.weights >= NEGLIGIBLE))
 
     @cached_property
     def on_likeliest_ways(self) -> NDArray[np.bool_]:
@@ -265,6 +284,12 @@ def choose_part(
         _edges_note(edges, kept, least, exceptions),
     ]
     return Chosen(edges, kept, shares, "; ".join(filter(None, remarks)))
+
+
+def count_drawn(pdfa: PDFA, visits: Floats) -> int:
+    """Return how many states a picture has by default, given the visits of all."""
+    shares = visits / visits.sum()
+    return len(_choose_states(pdfa, shares, None, frozenset(), everything=False))
 
 
 def _choose_states(

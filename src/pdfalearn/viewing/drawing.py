@@ -26,8 +26,8 @@ from pdfalearn.io import (
     short_symbol_label,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.text import described, short_word_text
-from pdfalearn.viewing.choosing import Chosen, choose_part, probability_text
+from pdfalearn.text import described, is_iterable, short_word_text
+from pdfalearn.viewing.choosing import NEGLIGIBLE, Chosen, choose_part, probability_text
 from pdfalearn.viewing.page import element
 
 DIRECTIONS = {"right": "LR", "down": "TB"}
@@ -102,13 +102,13 @@ def _state_lines(part: Chosen, style: Style) -> Iterator[str]:
         if state in style.marked:
             look = f'fillcolor="{_MARKED_FILL}", color="{_MARK}", penwidth=2.2'
         label = _state_label(state, float(row[0]), rest, style.digits)
-        yield f"  {state} [label=<{label}>, peripheries={1 + (row[0] > 0)}, {look}];\n"
+        yield f"  {state} [label=<{label}>, peripheries={1 + (row[0] >= NEGLIGIBLE)}, {look}];\n"
 
 
 def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
     """Write a state's name, its terminal probability and what is left out; no text of others."""
     lines = [f"q{state}".translate(_SUBSCRIPTS)]
-    if terminal > 0:
+    if terminal >= NEGLIGIBLE:
         lines.append(element("FONT", probability_text(terminal, digits), POINT_SIZE="11"))
     if rest >= _REST:
         text = f"…{probability_text(rest, digits)}"
@@ -291,7 +291,7 @@ def draw(
     if path is not None:  # raise now what saving would raise later
         check_picture(path)
     way = _way(pdfa, word)
-    if not isinstance(marked, Iterable):
+    if not is_iterable(marked):
         raise InputError(f"marked {described(marked)} is not a list of states")
     marks = frozenset(pdfa.checked_state(state, "marked state") for state in marked)
     if not isinstance(direction, str) or direction not in DIRECTIONS:

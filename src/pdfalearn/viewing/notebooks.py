@@ -104,9 +104,17 @@ def _show_simplified(simplified: results.Simplified) -> str:
     return element("div", text, _pdfa_image(simplified.pdfa))
 
 
+def _show_tables(value: results.TableValue) -> str:
+    """Show a sentence, if there is one, and tables."""
+    texts = [_paragraph(line) for line in value.statement.splitlines()]
+    return element("div", *texts, *(_table(rows[1:], rows[0]) for rows in value.tables()))
+
+
 def _bundle(thing: _Thing, draw: Callable[[_Thing], str]) -> dict[str, str]:
     try:
-        return {"image/svg+xml": draw(thing)}
+        # As wide as the picture, and at most as its column.
+        fitted = '<svg style="max-width:100%;height:auto" '
+        return {"image/svg+xml": draw(thing).replace("<svg ", fitted, 1)}
     except _REASONS as error:
         return {"text/html": _paragraph(repr(thing)) + _paragraph(f"no picture: {error}")}
 
@@ -183,5 +191,6 @@ _SHOWN: list[tuple[str, Callable[[Any], str]]] = [
     ("Certificate", _show_certificate),
     ("Simplified", _show_simplified),
     ("Divergence", lambda both: element("div", _table(both.rows(), ("", "a ‖ b", "b ‖ a")))),
+    ("TableValue", _show_tables),
     ("Bounds", lambda bounds: element("div", _paragraph(str(bounds)))),
 ]

@@ -20,8 +20,19 @@ from pdfalearn.text import escaped
 SCRIPTS = (
     *("dom", "texts", "model", "notation", "chance", "choosing", "layers", "placing", "layout"),
     *("labels", "drawing", "camera", "diagram", "bars", "likely", "following", "searching"),
-    *("captions", "automaton", "focus", "scale", "chart", "facts", "tree", "run", "frontier"),
-    *("pair", "start"),
+    *(
+        "captions",
+        "saving",
+        "automaton",
+        "focus",
+        "scale",
+        "chart",
+        "facts",
+        "tree",
+        "run",
+        "frontier",
+    ),
+    *("pair", "recorded", "start"),
 )
 STYLES = ("page", "automaton", "chart", "panels")
 
@@ -136,7 +147,7 @@ class Page:
         return element(
             "iframe",
             title=self.title,
-            sandbox="allow-scripts allow-forms",
+            sandbox="allow-scripts allow-forms allow-downloads",
             width="100%",
             height=_FRAME_HEIGHT,
             frameborder="0",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from pdfalearn.viewing.automaton import (
 from pdfalearn.viewing.choosing import cut_visits
 from pdfalearn.viewing.page import Page, Part, make_page
 
+if TYPE_CHECKING:
+    from pdfalearn.corpora import CorpusLike
+
 # At most this many nodes of a tree are on a page.
 MOST_NODES = 600
 # Trees with more states times symbols are not on a page: they would take too long to make.
@@ -46,7 +49,7 @@ MOST_ROWS = 300
 # What the kinds of certificates mean, for people who see one for the first time.
 MEANINGS = {
     "exact": "This is proved.",
-    "pac": "It is probably approximately correct: for the words that were drawn, and no others.",
+    "pac": "It is probably approximately correct: on words drawn as those of the test were.",
     "tested": "No difference was found, and no more is known.",
     "stopped": "A bound was reached before learning was done.",
     "interrupted": "Somebody stopped it before learning was done.",
@@ -54,15 +57,17 @@ MEANINGS = {
 }
 
 
-def view(thing: object, other: PDFA | None = None, *, title: str | None = None) -> Page:
+def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) -> Page:
     """Make an interactive page: one file that needs no network.
 
     Parameters
     ----------
     thing : PDFA, Result or Frontier
         What to look at.
-    other : PDFA, optional
-        A second automaton over the same symbols: the page shows where the two differ.
+    *others : PDFA, or one or two Corpus
+        Beside an automaton: a second one over the same symbols, and the page shows where the two
+        differ; or a corpus, and it shows what its words do and where they are odd; or two, and it
+        shows what has changed between them, as `compare` does.
     title : str, optional
         The title of the page; if not given, it names the kind and the size.
 
@@ -83,10 +88,14 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
     'PDFA of 2 states over 1 symbol'
     >>> view(figure_1(), figure_1(0.25)).title
     'PDFA of 2 and of 2 states'
+    >>> view(figure_1(), ["a", "aa"], ["aaa"]).title
+    'PDFA of 2 states with 2 corpora'
     """
-    if other is not None:
-        a, b = check_pdfa(thing, "thing"), check_pdfa(other, "other")
+    if len(others) == 1 and isinstance(others[0], PDFA):
+        a, b = check_pdfa(thing, "thing"), others[0]
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
+    elif others:
+        name, parts = _view_words(check_pdfa(thing, "thing"), others)
     elif isinstance(thing, PDFA):
         name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]
     elif isinstance(thing, Result):
@@ -99,6 +108,21 @@ def view(thing: object, other: PDFA | None = None, *, title: str | None = None) 
             f"{pdfa_remedy(thing)}"
         )
     return make_page(name if title is None else str(title), parts)
+
+
+def _view_words(pdfa: PDFA, others: tuple[object, ...]) -> tuple[str, list[Part]]:
+    """Return the title and the parts of the page of an automaton with one or two corpora."""
+    from pdfalearn.corpora import is_corpus  # other pages do not need it
+    from pdfalearn.viewing.recorded_words import recorded_parts
+
+    corpora = [other for other in others if is_corpus(other)]
+    if len(others) == 1 and not corpora:
+        check_pdfa(others[0], "other")
+    if len(corpora) < len(others) or len(corpora) > 2:
+        raise InputError("beside an automaton view shows one more, or one or two corpora")
+    count = "a corpus" if len(corpora) == 1 else "2 corpora"
+    name = f"PDFA of {count_text(len(pdfa), 'states')} with {count}"
+    return name, recorded_parts(pdfa, corpora)
 
 
 def result_parts(result: Result) -> list[Part]:

@@ -16,11 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdfalearn import LanguageModel, Replicas
+from pdfalearn import Budget, LanguageModel, Quantization, Replicas, learn
 from pdfalearn.errors import InputError, ModelError
+from pdfalearn.models import copies
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.opened import BadAnswerError, ask_words, open_model
 from pdfalearn.models.protocol import attached_answers
+from pdfalearn.results import Progress
 from pdfalearn.words import Words
 from tests.models.parallel import makers
 from tests.models.parallel.test_same_as_one import assert_same, learnt
@@ -404,3 +406,44 @@ def test_replicas_that_are_closed_or_forgotten_end() -> None:
     pids = pids_of(forgotten)  # type: ignore[arg-type]
     forgotten = None
     assert_gone(pids)
+
+
+def stop(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def test_a_stopped_copy_is_not_waited_for_beyond_the_budget() -> None:
+    with Replicas("tests.models.parallel.makers:function", 2) as model:
+        pids = pids_of(model)
+        stop(pids)
+        begin = time.monotonic()
+        with pytest.raises(ModelError, match=r"max_seconds=1\.0 is reached before"):
+            learn(model, budget=Budget(max_seconds=1))
+        assert time.monotonic() - begin < 20
+    assert_gone(pids)
+
+
+def test_a_copy_that_is_stopped_on_the_way_leaves_what_was_learnt() -> None:
+    with Replicas("tests.models.parallel.makers:function", 2) as model:
+        pids = pids_of(model)
+
+        def stop_them(progress: Progress) -> None:
+            if progress.words > 20:
+                stop(pids)
+
+        budget = Budget(max_seconds=3)
+        result = learn(model, equivalence=Quantization(50), budget=budget, progress=stop_them)
+        assert result.certificate.details["bound"] == "max_seconds"
+        assert len(result.pdfa) > 1
+    assert_gone(pids)
+
+
+def test_a_copy_that_stays_stopped_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "STOPPED_SECONDS", 0.5)
+    with Replicas("tests.models.parallel.makers:function", 2) as model:
+        pids = pids_of(model)
+        stop(pids[:1])
+        expected = ask_words(makers.function(), WORDS).to_dense()
+        assert (ask_words(model, WORDS).to_dense() == expected).all()
+        assert pids[0] not in pids_of(model)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from pdfalearn import Quantization, learn
+from pdfalearn import Budget, Quantization, learn
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import ModelError
 from pdfalearn.models.batch import Batch
@@ -101,3 +102,13 @@ def test_the_memory_of_a_flood_is_bounded(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 2e6
+
+
+def test_a_program_that_hangs_is_not_waited_for_beyond_the_budget(tmp_path: Path) -> None:
+    program = FaultyProgram(random_pdfa(5, 2, seed=1), tmp_path, "hang")
+    begin = time.monotonic()
+    refused = pytest.raises(ModelError, match=r"max_seconds=1\.0 is reached before")
+    with program.model(timeout=60) as model, refused:
+        learn(model, budget=Budget(max_seconds=1))
+    assert time.monotonic() - begin < 30
+    program.check_end()

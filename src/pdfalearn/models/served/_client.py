@@ -10,12 +10,14 @@ import re
 import time
 import warnings
 import weakref
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any
 
+from pdfalearn.budgets import seconds_left
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.extras import check_installed
@@ -29,7 +31,11 @@ Note = Callable[[int, Any], None]
 
 KEY_VARIABLE = "PDFALEARN_API_KEY"
 LONG_WAIT = 5.0  # a wait of this many seconds or more is explained to the user
+MOST_BYTES = 2**26
+"""An answer of more bytes, as it came or as it is meant, is refused."""
 _DAY = 86400.0
+_READ = ("content-type", "location", "retry-after")  # the headers that are looked at
+_SHORTEST_KEY = 8  # shorter ones keep nothing secret, and are part of many words and numbers
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 10.0  # seconds before a request is sent again; they double
 _LAST_SECONDS = 2.0  # how long the end of a program may wait for its requests to end
 _TRY_AGAIN = (408, 425, 429)  # refusals that may pass, beside all faults of the server, 500 and up
@@ -79,7 +85,12 @@ class Client:
         work = self._send_all(path, bodies, note)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            future.result()
+            try:
+                left = seconds_left()
+                future.result(None if left == math.inf else left)
+            except TimeoutError:
+                seconds_left()
+                raise
         except InputError:
             raise
         except BaseException:
@@ -98,7 +109,8 @@ class Client:
         host = httpx.URL(self.url).host
         is_local = host in ("localhost", "::1") or host.startswith("127.")
         self._http = httpx.AsyncClient(
-            headers={} if key is None else {"authorization": f"Bearer {key}"},
+            headers={"accept-encoding": "gzip"}
+            | ({} if key is None else {"authorization": f"Bearer {key}"}),
             timeout=self._timeout,
             limits=httpx.Limits(max_connections=self._in_flight),
             trust_env=not is_local,  # no proxy leads to this machine itself
@@ -138,14 +150,17 @@ class Client:
         while True:
             least = 0.0
             try:
-                response = await self._http.request(method, self.url + path, json=body)
+                async with asyncio.timeout(self._timeout):
+                    response = await self._request(method, path, body)
                 self._was_reached = True
                 if response.is_success:
-                    return response.json()
+                    return parse_body(response.content, _sent_key(response))
                 if response.status_code < 500 and response.status_code not in _TRY_AGAIN:
                     raise RefusedError(self._describe_refusal(response), response.status_code)
                 least = seconds_of(response.headers.get("retry-after"))
                 fault = f"it answered {_describe(response)}"
+            except InputError:
+                raise
             except httpx.RequestError as error:
                 # Such an error often has a name and no message.
                 fault = str(error).rstrip(".") or type(error).__name__
@@ -154,7 +169,9 @@ class Client:
                         f"the server {self.url} cannot be reached ({fault}); start it, or give "
                         "another URL"
                     ) from error
-            except (json.JSONDecodeError, UnicodeDecodeError):
+            except TimeoutError:
+                fault = f"its answer was not there, or not whole, after {self._timeout:g} s"
+            except (ValueError, RecursionError):
                 fault = "its answer was cut off, or is not JSON"
             # Patience counts from the first fault on, and a wait beyond its end is not begun.
             now = time.monotonic()
@@ -168,6 +185,39 @@ class Client:
                 warnings.warn(f"the server {self.url} fails: {fault}; {again}", stacklevel=2)
             with suppress(TimeoutError):
                 await asyncio.wait_for(given_up.wait(), wait)
+
+    async def _request(self, method: str, path: str, body: Body | None) -> httpx.Response:
+        """Send a request once and read the answer, however slowly it comes, up to a size."""
+        import httpx
+
+        async with self._http.stream(method, self.url + path, json=body) as response:
+            self._was_reached = True
+            encoding = response.headers.get("content-encoding", "identity").strip().lower()
+            if encoding not in ("identity", "gzip"):
+                raise ModelError(
+                    f"the server {self.url} answered in the encoding {described(encoding)}, which "
+                    "it was not asked for"
+                )
+            content, raw = bytearray(), 0
+            # The decoder is told how much it may write, as a short text can say very much.
+            decoder = zlib.decompressobj(31) if encoding == "gzip" else None
+            async for chunk in response.aiter_raw():
+                raw += len(chunk)
+                left = MOST_BYTES + 1 - len(content)
+                try:
+                    content += chunk if decoder is None else decoder.decompress(chunk, left)
+                except zlib.error as error:
+                    raise ValueError("it is not what it says") from error
+                if max(raw, len(content)) > MOST_BYTES:
+                    raise ModelError(
+                        f"the server {self.url} answered with more than {MOST_BYTES:,} bytes, "
+                        "which no answer has; is it the right server, and the right URL?"
+                    )
+            if decoder is not None and not decoder.eof:
+                raise ValueError("it was cut off")
+            headers = {n: response.headers[n] for n in _READ if n in response.headers}
+            status, request = response.status_code, response.request
+            return httpx.Response(status, headers=headers, content=bytes(content), request=request)
 
     def _describe_refusal(self, response: httpx.Response) -> str:
         if response.has_redirect_location:
@@ -257,21 +307,40 @@ def seconds_of(given: str | None) -> float:
     (2.5, 0.0, 0.0)
     """
     seconds = 0.0
-    with suppress(TypeError, ValueError):
+    with suppress(ArithmeticError, LookupError, OSError, TypeError, ValueError):
         seconds = parsedate_to_datetime(given or "").timestamp() - time.time()
     with suppress(ValueError):
         seconds = float(given or 0)
     return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 
+def parse_body(content: bytes, key: str) -> object:
+    """Read an answer; where the server repeats the key in it, it is not there any more.
+
+    Examples
+    --------
+    >>> parse_body(b'{"id": "for 01234567", "data": [1]}', "01234567")
+    {'id': 'for [the key]', 'data': [1]}
+    """
+    body = json.loads(content)
+    written, hidden = json.dumps(body), json.dumps(key)[1:-1]
+    if len(key) >= _SHORTEST_KEY and hidden in written:
+        return json.loads(written.replace(hidden, "[the key]"))
+    return body
+
+
+def _sent_key(response: httpx.Response) -> str:
+    return str(response.request.headers.get("authorization", "")).removeprefix("Bearer ")
+
+
 def _describe(response: httpx.Response) -> str:
     """Return the number and the message of a refusal, whichever of three forms it has."""
     try:
-        message = response.json()
+        message = parse_body(response.content, _sent_key(response))
         while isinstance(message, dict):
             message = message.get("error") or message.get("message") or message.get("detail") or ""
         text = message if isinstance(message, str) else json.dumps(message)
-    except ValueError:
+    except (ValueError, RecursionError):
         text = response.text
     text = _hide_key(text or response.reason_phrase, response)
     return f"{response.status_code} {text}".rstrip()
@@ -279,7 +348,6 @@ def _describe(response: httpx.Response) -> str:
 
 def _hide_key(text: str, response: httpx.Response) -> str:
     """Return a server's text as it may be printed: one short line without the key."""
-    key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
-    if key:
+    if key := _sent_key(response):
         text = text.replace(key, "[the key]")
     return shorten(escaped(" ".join(text.split())), 400)

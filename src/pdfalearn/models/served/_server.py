@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models.served._client import Body, Client, RefusedError
-from pdfalearn.text import described
+from pdfalearn.models.spelling import check_text
+from pdfalearn.text import described, is_iterable, shorten
 
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, str]]
 Ends: TypeAlias = Sequence[int | str] | Literal["rest"]
@@ -21,6 +23,8 @@ Logs = dict[int, float]  # log-probabilities by the ids of their tokens
 MOST_IDS = 128  # servers like vLLM give log-probabilities for this many tokens in one request
 _TOPS = (20, 5)  # how many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI
 _ROUNDING = 1e-5  # a log-probability may be this far above 0; it then counts as 0
+_MASS_ROUNDING = 1e-3  # and all of them may make this much more than 1
+_MOST_DIGITS = 10
 _ID = "token_id:"
 _ANCHOR = "\n"
 _SPACE = (
@@ -102,7 +106,8 @@ def parse_logs(choice: dict[str, Any], chosen: Tokens = ()) -> Logs:
     logs: Logs = {}
     for name, value in listed[0].items():
         number = name.removeprefix(_ID)
-        if not (name.startswith(_ID) and number.isascii() and number.isdecimal()):
+        is_id = number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
+        if not (name.startswith(_ID) and is_id):
             raise ModelError(
                 f"the server calls a token {described(name)}: it does not know "
                 "return_tokens_as_token_ids, and texts of tokens are not unique; use a server "
@@ -110,11 +115,22 @@ def parse_logs(choice: dict[str, Any], chosen: Tokens = ()) -> Logs:
             )
         if type(value) not in (int, float) or not value <= _ROUNDING:
             raise ModelError(f"the log-probability of {name} is {described(value)}, not 0 or below")
-        logs[int(number)] = min(float(value), 0.0)
+        logs[int(number)] = _log(value)
     for token in chosen:
         if token not in logs:
             raise ModelError(f"the server left out token {token}, which was asked for")
+    if (mass := sum(map(math.exp, logs.values()))) > 1 + _MASS_ROUNDING:
+        raise ModelError(
+            f"the log-probabilities of {len(logs)} tokens make {mass:.6g} in all, not 1"
+        )
     return logs
+
+
+def _log(value: float) -> float:
+    try:
+        return min(float(value), 0.0)
+    except OverflowError:  # an integer of many digits
+        return -math.inf
 
 
 @dataclass(frozen=True)
@@ -136,9 +152,10 @@ class Server:
         cards = body.get("data") if isinstance(body, dict) else None
         if not isinstance(cards, list):
             raise ModelError(f"the server {self.client.url} lists no models: {described(body)}")
-        served = {card.get("id"): card for card in cards if isinstance(card, dict)}
+        named = [card for card in cards if isinstance(card, dict)]
+        served = {card["id"]: card for card in named if isinstance(card.get("id"), str)}
         if self.model not in served:
-            names = ", ".join(map(repr, served)) or "nothing"
+            names = shorten(", ".join(map(described, served)) or "nothing", 400)
             raise InputError(
                 f"the server {self.client.url} does not serve {self.model!r}, but {names}"
             )
@@ -150,7 +167,8 @@ class Server:
 
         Some tokenizers write a blank before a text; theirs are those behind a line's end.
         """
-        different = list(dict.fromkeys(text for text in texts if isinstance(text, str) and text))
+        given = dict.fromkeys(text for text in texts if isinstance(text, str) and text)
+        different = list(map(check_text, given))
         if not different:
             return {}
         anchor, letter, both = self._encode([_ANCHOR, "a", f"{_ANCHOR}a"])
@@ -167,7 +185,7 @@ class Server:
 
     def encode_prompt(self, prompt: Prompt, *, chat: bool) -> Tokens:
         """Return the tokens of a prompt; of a chat those after which the model answers."""
-        if not isinstance(prompt, Iterable):
+        if not is_iterable(prompt):
             raise InputError(f"the prompt is {described(prompt)}; give a text, or a list of tokens")
         if chat:
             messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -177,7 +195,7 @@ class Server:
         if isinstance(prompt, str):
             if prompt.endswith(" "):
                 warnings.warn(_SPACE, UserWarning, stacklevel=4)
-            return self._tokens_of([{"prompt": prompt}])[0]
+            return self._tokens_of([{"prompt": check_text(prompt)}])[0]
         if any(isinstance(token, Mapping) for token in prompt):
             raise InputError("the prompt is a list of messages; give chat=True with it")
         return tuple(check_integer(token, "token of the prompt", 0) for token in prompt)
@@ -186,7 +204,7 @@ class Server:
         """Return the tokens of ends, of which each has to be one."""
         if ends == "rest":
             return "rest"
-        if isinstance(ends, str) or not isinstance(ends, Iterable):
+        if isinstance(ends, str) or not is_iterable(ends):
             raise InputError(f"ends are {ends!r}; give a list of tokens or texts, or 'rest'")
         texts = self.tokenize(ends)
         for end in ends:
@@ -264,7 +282,7 @@ class Server:
                 f"{self.model!r}; give the name of the model that it serves"
             )
         choices = [choice for choice in body["choices"] if isinstance(choice, dict)]
-        by_index = {choice.get("index"): choice for choice in choices}
+        by_index = {i: choice for choice in choices if type(i := choice.get("index")) is int}
         if len(body["choices"]) != count or by_index.keys() != set(range(count)):
             raise ModelError(
                 f"the server answered {count} prompts with {len(body['choices'])} choices of index "

@@ -58,17 +58,16 @@ class AutomatonPanel {
   makeControls() {
     const { diagram } = this;
     const slider = (id, input) => make("input", { type: "range", id, min: 1, step: 1, input });
-    const show = (states, edges) => {
+    const show = (states, least) => {
       this.isChosen = true;
-      diagram.showCore(states, edges);
+      diagram.showCore(states, least);
     };
-    this.stateSlider = slider(uniqueId("states"), () => {
-      const count = Number(this.stateSlider.value);
-      show(count, diagram.edgesFor(count));
-    });
+    this.stateSlider = slider(uniqueId("states"), () => show(Number(this.stateSlider.value), null));
+    // To the right there are more arrows.
     this.edgeSlider = slider(uniqueId("edges"), () =>
-      show(diagram.count, Number(this.edgeSlider.value)),
+      show(diagram.count, LEASTS[LEASTS.length - Number(this.edgeSlider.value)]),
     );
+    this.edgeSlider.max = LEASTS.length;
     this.stateSlider.max = diagram.mostStates;
     this.stateLabel = make("label", { for: this.stateSlider.id });
     this.edgeLabel = make("label", { for: this.edgeSlider.id });
@@ -104,13 +103,19 @@ class AutomatonPanel {
       button("+", "Zoom in", () => camera.zoom(1.25)),
       button("−", "Zoom out", () => camera.zoom(0.8)),
       button("⤢", "Fit into the frame", () => camera.fit()),
+      button("SVG", "Save the picture as SVG", () => saveSvg(this.diagram)),
+      button("PNG", "Save the picture as PNG", () => savePng(this.diagram)),
     );
   }
 
   legend() {
+    const { beside } = this.automaton;
+    const isChanged = beside?.names[0] === "A";
     return make(
       "p",
       { class: "quiet small" },
+      beside && !isChanged ? "The flow and the figures on arrows are those of the recorded words. " : null,
+      isChanged ? ["Arrows: ", make("span", { class: "key less" }, "less in B"), " ", make("span", { class: "key more" }, "more in B"), " by a test; the others are those of both together. "] : null,
       "A ring is as full as words are likely to end in the state; the darker a state and the wider an arrow, the more often words pass. Click on a state, or press Enter on it, for its neighbourhood. Drag to move; Ctrl or ⌘ with the wheel, two fingers, or the keys +, − and 0 zoom.",
     );
   }
@@ -144,7 +149,7 @@ class AutomatonPanel {
   }
 
   toCore() {
-    this.diagram.showCore(this.diagram.count, this.diagram.edgeCount);
+    this.diagram.showCore(this.diagram.count, this.diagram.least);
     this.diagram.drawing.nodes[0].drawn.focus();
   }
 
@@ -157,14 +162,14 @@ class AutomatonPanel {
     const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
       make("h3", {}, `State ${automaton.numbers[state]}${state === 0 ? " (initial)" : ""}`),
-      make("p", { class: "quiet small" }, `${visits}.`),
+      make("p", { class: "quiet small" }, `${visits}. `, make("span", { class: "access" }, "Access word: ", make("strong", {}, apart(accessText(automaton, this.notation, state))))),
       makeBars(automaton, state, null),
     );
   }
 
   trail(trail) {
     if (this.diagram.drawing) {
-      this.diagram.mark(trail);
+      this.diagram.follow(trail);
       this.look(trail.at(-1));
       this.tellElsewhere();
     }
@@ -193,14 +198,11 @@ class AutomatonPanel {
     this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
     this.stateSlider.disabled = diagram.mostStates === 1;
     this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
-    if (isCore) {
-      this.edgeSlider.max = Math.max(1, Math.min(graph.edgesInAll, 4 * graph.states.length + 20));
-      this.edgeSlider.disabled = graph.edgesInAll <= 1;
-      this.edgeSlider.value = graph.edges.length;
-    }
+    if (isCore) this.edgeSlider.value = LEASTS.length - LEASTS.indexOf(graph.least);
     const isCut = graph.states.some((state) => automaton.leftOut[state]);
     const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
-    this.edgeLabel.textContent = `and ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
+    const least = graph.least ? `arrows from ${String(graph.least).replace("0.000001", "1e-6")} on` : "all arrows";
+    this.edgeLabel.textContent = `and ${least}, ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
     this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;

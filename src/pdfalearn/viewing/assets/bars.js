@@ -2,18 +2,20 @@
 
 const MOST_BARS = 12;
 
-function barLine(text, probability, isTerminal, more, choose) {
-  const bar = make("span", { class: isTerminal ? "bar ending" : "bar" });
-  bar.style.setProperty("--part", `${Math.min(1, probability) * 100}%`);
+function barLine(text, step, isTerminal, more, choose) {
   const cells = [
-    make("bdi", { class: "name", title: text }, shortened(text, 30)),
-    bar,
-    make("span", { class: "value" }, chanceText(probability)),
+    make("bdi", { class: "name", title: text }, elided(text, 30)),
+    make("span", { class: "bar-cell" }, (step.both ?? [step.probability]).map((value, i) => {
+      const bar = make("span", { class: `bar${isTerminal ? " ending" : ""}${step.both ? ` side-${"ab"[i]}` : ""}` });
+      bar.style.setProperty("--part", `${Math.min(1, value) * 100}%`);
+      return bar;
+    })),
+    make("span", { class: "value" }, (step.both ?? [step.probability]).map((value) => make("span", {}, chanceText(value)))),
     make("span", { class: "more" }, more),
   ];
   return make(
     "li",
-    {},
+    { class: step.sign ? "changed" : null },
     choose
       ? make("button", { type: "button", class: "line", click: choose }, cells)
       : make("div", { class: "line" }, cells),
@@ -23,23 +25,25 @@ function barLine(text, probability, isTerminal, more, choose) {
 // `choose`, if given, is called with the transition whose bar was clicked.
 function makeBars(automaton, state, choose, most = MOST_BARS) {
   const row = automaton.row(state);
-  const list = make("ul", { class: "bars" });
-  list.append(barLine(`${automaton.data.terminalText} end`, automaton.terminal[state], true, ""));
+  const list = make("ul", { class: automaton.beside ? "bars beside" : "bars" });
+  list.append(barLine(`${automaton.data.terminalText} end`, automaton.endAt(state), true, ""));
   for (const step of row.slice(0, most)) {
     const target = step.target < 0 ? "→ left out" : `→ ${automaton.numbers[step.target]}`;
     list.append(
       barLine(
         automaton.text(step.symbol),
-        step.probability,
+        step,
         false,
         target,
         choose && (() => choose(step)),
       ),
     );
   }
+  const names = automaton.beside?.names;
   return make(
     "div",
     {},
+    names ? make("p", { class: "quiet small keys" }, names.map((name, i) => make("span", { class: `key side-${"ab"[i]}` }, name))) : null,
     list,
     make("p", { class: "quiet small" }, restText(automaton, state, row, most)),
   );

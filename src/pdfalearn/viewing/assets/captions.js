@@ -52,12 +52,8 @@ function captionText(automaton, diagram) {
   if (diagram.focusState !== null) return focusText(automaton, diagram.focusState, graph);
   const beyond = automaton.data.states - graph.states.length;
   const parts = [];
-  const between = graph.states.length - diagram.count;
-  if (between)
-    parts.push(
-      `${countText(between, "state")} more ${between === 1 ? "is" : "are"} ` +
-        "on the way from the initial state",
-    );
+  const added = graph.states.length - diagram.count;
+  if (added > 0) parts.push(`${countText(added, "state")} of the word ${added === 1 ? "is" : "are"} added`);
   parts.push(...hiddenTexts(graph));
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
   const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);
@@ -84,4 +80,24 @@ function symbolText(automaton, symbol) {
     ? "no state of this page can read it."
     : `${countText(count, "state")} of this page can read it, ` +
         `most often state ${automaton.numbers[best]}.`;
+}
+
+// A shortest word to a state, by transitions that are not as good as impossible.
+function accessText(automaton, notation, state) {
+  automaton.ways ??= accessWays(automaton);
+  if (!automaton.ways.has(state)) return "none on this page";
+  const word = [];
+  for (let at = state; automaton.ways.get(at); at = automaton.ways.get(at).source)
+    word.unshift(automaton.ways.get(at).symbol);
+  const cut = word.length > 40 ? ` (${word.length} symbols)` : "";
+  return word.length ? elided(notation.shown(word), 80) + cut : "(the empty word)";
+}
+
+// Breadth first: from which state, with which symbol, each other one is reached.
+function accessWays(automaton) {
+  const ways = new Map([[0, null]]);
+  for (const source of ways.keys())
+    for (const { symbol, target, probability } of automaton.row(source))
+      if (target >= 0 && probability >= NEGLIGIBLE && !ways.has(target)) ways.set(target, { source, symbol });
+  return ways;
 }

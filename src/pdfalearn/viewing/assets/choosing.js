@@ -1,4 +1,10 @@
-// What of an automaton is drawn: some states, and the merged transitions that carry most between them.
+// What of an automaton is drawn, by the same rules as for pictures: states come in the order in which they
+// are chosen, and all transitions between two of them are one edge.
+
+// The least probabilities of an edge to choose from; 0 shows everything, what is impossible, too.
+const LEASTS = [0, 1e-6, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5];
+const NEGLIGIBLE = LEASTS[1];
+const edgesFor = (count) => Math.max(40, Math.round(2.5 * count));
 
 // Merges all transitions between some states, the heaviest flow first.
 function mergedEdges(automaton, states) {
@@ -19,60 +25,71 @@ function mergedEdges(automaton, states) {
   );
 }
 
-// Edges that join as many states as can be joined, each the heaviest that leads from those before it.
-function joiningEdges(edges, start) {
-  const joining = [];
-  const reached = new Set([start]);
-  for (;;) {
-    const isNew = (edge) => !reached.has(edge.target) && edge.source !== edge.target;
-    const next = edges.find((edge) => reached.has(edge.source) && isNew(edge)) ?? edges.find(isNew);
-    if (!next) return joining;
-    reached.add(next.source).add(next.target);
-    joining.push(next);
-  }
+function bySource(edges) {
+  const found = new Map();
+  for (const edge of edges) found.set(edge.source, [...(found.get(edge.source) ?? []), edge]);
+  return found;
 }
 
-// Keeps the heaviest edges, and those that join the states.
-function keptEdges(edges, count, start) {
-  const kept = new Set(joiningEdges(edges, start));
-  for (const edge of edges) {
-    if (kept.size >= count) break;
-    kept.add(edge);
+// The edges of a tree of likeliest ways from a state, by Dijkstra's algorithm; shorter ways go first.
+function likeliestWays(edges, start) {
+  const cost = new Map([[start, 0]]);
+  const last = new Map();
+  const waiting = new Set([start]);
+  const from = bySource(edges);
+  while (waiting.size) {
+    const here = [...waiting].reduce((one, other) => (cost.get(other) < cost.get(one) ? other : one));
+    waiting.delete(here);
+    for (const edge of from.get(here) ?? []) {
+      const next = cost.get(here) + 1e-9 - Math.log(Math.min(edge.probability, 1));
+      if (next >= (cost.get(edge.target) ?? Infinity)) continue;
+      cost.set(edge.target, next);
+      last.set(edge.target, edge);
+      waiting.add(edge.target);
+    }
   }
-  return edges.filter((edge) => kept.has(edge));
+  return last.values();
 }
 
-// A graph to draw: states by rank of visits, edges, and how much of the flow is drawn.
-function chosenGraph(automaton, states, edgeCount) {
+// Edges that no picture does without: the likeliest from each state, from each to another one, and to each.
+function chiefEdges(edges, start) {
+  const likeliest = (some) =>
+    [...bySource(some).values()].map((own) =>
+      own.reduce((one, other) => (other.probability > one.probability ? other : one)),
+    );
+  const away = edges.filter((edge) => edge.source !== edge.target);
+  const out = [...likeliest(edges), ...likeliest(away)].filter((edge) => edge.probability >= NEGLIGIBLE);
+  return new Set([...out, ...likeliestWays(edges, start)]);
+}
+
+// Chooses of all edges those of some probability and the chief ones; `way` has pairs "source target" that
+// are drawn in any case. Without a least probability it is one with which the picture can be read.
+function keptEdges(edges, least, start, way) {
+  const isOnWay = (edge) => way.has(`${edge.source} ${edge.target}`);
+  if (least === 0) return { kept: edges, least };
+  const possible = edges.filter((edge) => edge.probability > 0);
+  const chief = chiefEdges(possible, start);
+  const keep = (limit) => possible.filter((edge) => edge.probability >= limit || chief.has(edge));
+  const fits = (limit) => keep(limit).length <= edgesFor(new Set(edges.map((e) => e.source)).size);
+  const limit = least ?? LEASTS.slice(1).find(fits) ?? LEASTS.at(-1);
+  const kept = new Set(keep(limit));
+  return { kept: edges.filter((edge) => kept.has(edge) || isOnWay(edge)), least: limit };
+}
+
+// A graph to draw: states, edges, the least probability, and how much of the flow is drawn.
+function chosenGraph(automaton, states, wanted, way) {
   const all = mergedEdges(automaton, new Set(states));
-  const edges = keptEdges(all, edgeCount, states[0]);
+  const { kept, least } = keptEdges(all, wanted, states[0], way);
   const flow = (list) => list.reduce((sum, edge) => sum + edge.flow, 0);
   const whole = flow(all);
-  return { states, edges, edgesInAll: all.length, flowShare: whole > 0 ? flow(edges) / whole : 1 };
+  const flowShare = whole > 0 ? flow(kept) / whole : 1;
+  return { states, edges: kept, edgesInAll: all.length, least, flowShare };
 }
 
-// The likeliest states, and those on a shortest way from the initial state to one of them.
-function coreStates(automaton, count) {
-  const core = Array.from({ length: Math.min(count, automaton.size) }, (_, place) => place);
-  return [...core, ...statesBetween(automaton, core.length)];
-}
-
-function statesBetween(automaton, count) {
-  const before = new Map([[0, -1]]);
-  for (const state of before.keys())
-    for (const { target, probability } of automaton.row(state)) {
-      if (target < 0 || probability === 0 || before.has(target)) continue;
-      before.set(target, state);
-      if (target < count) return wayTo(before, state);
-    }
-  return [];
-}
-
-function wayTo(before, end) {
-  const way = [];
-  for (let state = end; state > 0; state = before.get(state)) way.unshift(state);
-  return way;
-}
+// The first states, and those of a followed word, the initial one first.
+const coreStates = (automaton, count, followed = []) => [
+  ...new Set([...Array(Math.min(count, automaton.size)).keys(), ...followed]),
+];
 
 // The states after and before a state, the heaviest first.
 function neighbours(automaton, state) {

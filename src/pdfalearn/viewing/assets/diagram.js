@@ -1,7 +1,13 @@
 // The picture of an automaton that can be asked: choosing what is drawn, keys, hovering, marking a word.
 
 const MOST_DRAWN = 150;
-const COUNTS = [40, 32, 26, 21, 17, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1];
+const MOST_FOLLOWED = 60; // Of a longer word the last states are added to the picture.
+const TALLEST = 860; // The frame grows up to this many pixels.
+const FEWER = [0.02, 0.1]; // Least probabilities to try where there are too many edges.
+const COUNTS = [40, 30, 24, 19, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1];
+
+// The pairs of states that a word passes.
+const pairsOf = (trail) => new Set(trail.slice(1).map((state, i) => `${trail[i]} ${state}`));
 
 class Diagram {
   // `told` has functions: looked(state or null), chosen(state), changed().
@@ -24,84 +30,94 @@ class Diagram {
     return { width: width || 800, height: height || 560 };
   }
 
-  // Wide pictures go from left to right, others from top to bottom; large ones have larger layers.
-  shapeFor(count) {
+  // Pictures go from left to right or from top to bottom; large ones have larger layers.
+  shapesFor(count) {
     const { width, height } = this.room;
-    const isWide = width >= 560;
-    const inFrame = Math.floor((isWide ? height : width) / 70);
-    return { isWide, mostInLayer: Math.max(2, inFrame, Math.ceil(1.2 * Math.sqrt(count))) };
+    const shape = (isWide) => {
+      const inFrame = Math.floor((isWide ? height : width) / 70);
+      return { isWide, mostInLayer: Math.max(2, inFrame, Math.ceil(1.2 * Math.sqrt(count))) };
+    };
+    return width >= 560 ? [shape(true), shape(false)] : [shape(false)];
   }
 
   get mostStates() {
     return Math.min(this.automaton.size, MOST_DRAWN);
   }
 
-  edgesFor(count) {
-    return Math.ceil(1.6 * count) + 1;
-  }
-
-  // The most states that are readable without zooming; all that words visit if they are.
+  // As many states as pictures have, or the most that are readable without zooming with few edges, by
+  // halves; then as many edges as are readable with these.
   showDefault() {
-    const visited = Math.max(
-      1,
-      this.automaton.visits.findIndex((visits) => visits === 0),
-    );
-    const most = this.automaton.visits.at(-1) > 0 ? this.automaton.size : visited;
-    const counts = [
-      ...new Set([Math.min(most, COUNTS[0]), ...COUNTS.filter((count) => count < most)]),
-    ];
-    const generous = counts
-      .filter((count) => count >= 8 || count === most)
-      .flatMap((count) => [
-        [count, count <= 12 ? 40 : 0],
-        [count, 0],
-      ]);
-    const sparse = counts.map((count) => [count, -count]);
-    const found = [...generous, ...sparse].find(([count, extra]) =>
-      this.isReadable(count, this.edgesFor(count) + extra),
-    );
-    if (!found) this.isReadable(1, 1);
+    const most = Math.min(this.automaton.data.drawn, this.mostStates);
+    const counts = [most, ...COUNTS.filter((count) => count < most)];
+    let [low, high] = [0, counts.length - 1];
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (this.isReadable(counts[half], FEWER.at(-1))) high = half;
+      else low = half + 1;
+    }
+    if (![null, ...FEWER].some((least) => this.isReadable(counts[low], least)))
+      this.isReadable(counts[low], LEASTS.at(-1));
+    this.drawing = drawn(this.automaton, this.laid);
     this.present();
   }
 
-  // Draws, and returns whether labels can be read without zooming.
-  isReadable(count, edges) {
-    this.drawing = this.draw(coreStates(this.automaton, count), edges);
-    [this.count, this.edgeCount] = [count, edges];
-    const { width, height } = this.room;
-    return fitScale(this.drawing.box, width, height) >= (width >= 560 ? 0.82 : 0.7);
+  // Lays out, and returns whether labels can be read without zooming.
+  isReadable(count, least) {
+    [this.count, this.least] = [count, least];
+    this.laid = this.layOut(coreStates(this.automaton, count), least);
+    return this.scaleOf(this.laid) >= this.readableScale;
   }
 
-  draw(states, edges) {
-    return drawn(
-      this.automaton,
-      chosenGraph(this.automaton, states, edges),
-      this.shapeFor(states.length),
-    );
+  get readableScale() {
+    return this.room.width >= 560 ? 0.75 : 0.58;
   }
 
-  showCore(count, edges) {
-    [this.count, this.edgeCount, this.focusState] = [count, edges, null];
-    this.drawing = this.draw(coreStates(this.automaton, count), edges);
+  // The scale of a picture in a frame that may grow to the bottom.
+  scaleOf({ box }) {
+    return fitScale(box, this.room.width, TALLEST);
+  }
+
+  draw(states, least) {
+    return drawn(this.automaton, this.layOut(states, least));
+  }
+
+  // Lays out states, and of a word that is followed all that is between them.
+  layOut(states, least) {
+    const graph = chosenGraph(this.automaton, states, least, pairsOf(this.trail));
+    const readable = this.readableScale;
+    return this.shapesFor(states.length)
+      .map((shape) => laidOut(this.automaton, graph, shape))
+      .reduce((one, other) => {
+        const [first, second] = [this.scaleOf(one), this.scaleOf(other)];
+        return first >= readable || first >= second ? one : other;
+      });
+  }
+
+  showCore(count, least) {
+    [this.count, this.least, this.focusState] = [count, least, null];
+    const followed = [...new Set(this.trail)].slice(-MOST_FOLLOWED);
+    this.drawing = this.draw(coreStates(this.automaton, count, followed), least);
     this.present();
   }
 
   showAround(state) {
     this.focusState = state;
-    const states = neighbourhood(this.automaton, state);
-    this.drawing = this.draw(states, Math.max(40, this.edgesFor(states.length)));
+    this.drawing = this.draw(neighbourhood(this.automaton, state), null);
     this.present();
     this.look(state, true);
   }
 
   redraw() {
-    if (this.focusState === null) this.showCore(this.count, this.edgeCount);
+    if (this.focusState === null) this.showCore(this.count, this.least);
     else this.showAround(this.focusState);
   }
 
   present() {
     const { layer, box, nodes } = this.drawing;
     this.canvas.replaceChildren(layer);
+    this.canvas.style.height = "";
+    const wanted = Math.min(TALLEST, box.height * Math.min(1, this.scaleOf(this.drawing)) + 24);
+    if (wanted > this.room.height) this.canvas.style.height = `${Math.ceil(wanted)}px`;
     this.camera.show(layer, box);
     for (const node of nodes) this.listenTo(node);
     for (const edge of this.drawing.edges) this.listenToEdge(edge);
@@ -179,10 +195,17 @@ class Diagram {
     return best;
   }
 
-  // Marks the states and edges of a followed word: a list of states.
-  mark(trail) {
+  // Marks a followed word, a list of states, and draws what of it is not there yet.
+  follow(trail) {
     this.trail = trail;
-    const pairs = new Set(trail.slice(1).map((state, i) => `${trail[i]} ${state}`));
+    const pairs = new Set(this.drawing.edges.map((edge) => `${edge.source} ${edge.target}`));
+    const isMissing = ![...pairsOf(trail.slice(-MOST_FOLLOWED))].every((pair) => pairs.has(pair));
+    if (isMissing && this.focusState === null) this.showCore(this.count, this.least);
+    else this.mark(trail);
+  }
+
+  mark(trail) {
+    const pairs = pairsOf(trail);
     const states = new Set(trail);
     for (const node of this.drawing.nodes) {
       node.drawn.classList.toggle("followed", states.has(node.state));

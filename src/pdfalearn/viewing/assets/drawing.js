@@ -41,16 +41,24 @@ function arrowOf({ loop, points, tip }, width) {
   return `M${pointText(tip)}L${pointText(plus(end, side, half))} ${pointText(plus(end, side, -half))}Z`;
 }
 
+// Whether an edge is possible, and whether its transitions are taken more or less in the second corpus.
+function edgeClass(edge) {
+  const changed = edge.steps.filter((step) => step.sign);
+  const growth = changed.reduce((sum, step) => sum + step.both[1] - step.both[0], 0);
+  const change = changed.length ? (growth > 0 ? " more" : " less") : "";
+  return (edge.probability > 0 ? "edge" : "edge impossible") + change;
+}
+
 function drawnEdge(automaton, edge, nodes) {
   const curve = curveOf(edge, nodes[edge.from], nodes[edge.to]);
   const line = svg("path", { class: "line", d: curve, "stroke-width": f(edge.width) });
-  const group = svg("g", { class: edge.probability > 0 ? "edge" : "edge impossible" }, line);
+  const group = svg("g", { class: edgeClass(edge) }, line);
   group.append(svg("path", { class: "arrow", d: arrowOf(edge, edge.width) }));
   group.append(svg("title", {}, edgeText(automaton, edge)));
   return group;
 }
 
-function drawnLabel(edge) {
+function drawnLabel(automaton, edge) {
   const { lines, width, height, place } = edge.label;
   const group = svg("g", { class: "label", transform: `translate(${f(place.x)} ${f(place.y)})` });
   group.append(
@@ -58,7 +66,7 @@ function drawnLabel(edge) {
   );
   lines.forEach((line, i) => {
     const y = f(-height / 2 + LABEL_LINE * (i + 0.5) + 2);
-    const number = svg("tspan", { class: "number" }, ` ${line.number}`);
+    const number = svg("tspan", { class: "number" }, line.number && ` ${line.number}`);
     const symbol = svg(
       "tspan",
       { class: line.isMore ? "number" : "symbol" },
@@ -66,6 +74,7 @@ function drawnLabel(edge) {
     );
     group.append(svg("text", { y, dy: "0.35em" }, symbol, number));
   });
+  group.append(svg("title", {}, edgeText(automaton, edge)));
   return group;
 }
 
@@ -87,7 +96,7 @@ function drawnNode(automaton, node) {
   group.append(
     svg("circle", { class: "disc", r: radius, "fill-opacity": f(0.25 + 0.75 * node.weight) }),
   );
-  if (share > 0)
+  if (share >= NEGLIGIBLE)
     group.append(
       svg("circle", {
         class: "ending",
@@ -109,8 +118,8 @@ function nodeText(automaton, state) {
   return `State ${automaton.numbers[state]}${initial}: expected visits ${numberText(automaton.visits[state])}, ends ${chanceText(automaton.terminal[state])}${likeliest}`;
 }
 
-// Lays a graph out for some room and draws it; returns the picture and where everything is.
-function drawn(automaton, graph, { isWide, mostInLayer }) {
+// Lays a graph out for some room; returns where everything is.
+function laidOut(automaton, graph, { isWide, mostInLayer }) {
   const places = new Map(graph.states.map((state, i) => [state, i]));
   const mostVisits = Math.max(...graph.states.map((state) => automaton.visits[state]), 1e-300);
   const nodes = graph.states.map((state) => ({
@@ -119,7 +128,7 @@ function drawn(automaton, graph, { isWide, mostInLayer }) {
     radius: Math.max(17, measure(String(automaton.numbers[state]), "13px sans-serif") / 2 + 8),
   }));
   const isDense = nodes.length > MOST_LABELLED;
-  const mostLines = graph.edges.length <= 26 ? 4 : 2;
+  const mostLines = graph.edges.length <= 16 ? 5 : graph.edges.length <= 30 ? 4 : 2;
   const edges = graph.edges.map((edge) => ({
     ...edge,
     from: places.get(edge.source),
@@ -131,13 +140,18 @@ function drawn(automaton, graph, { isWide, mostInLayer }) {
     edge.width = 1.2 + 4.3 * Math.sqrt(edge.flow / mostFlow);
     edge.arrow = 6 + 1.3 * edge.width;
   }
-  const box = layOut(nodes, edges, { isWide, mostInLayer });
+  return { nodes, edges, graph, isDense, box: layOut(nodes, edges, { isWide, mostInLayer }) };
+}
+
+// Draws what was laid out: adds its picture, and to each node and edge its own.
+function drawn(automaton, laid) {
+  const { nodes, edges, isDense } = laid;
   const layer = svg("g", { class: isDense ? "picture dense" : "picture" });
   for (const edge of [...edges].reverse()) {
     edge.drawn = drawnEdge(automaton, edge, nodes);
     layer.append(edge.drawn);
   }
-  for (const edge of edges) layer.append((edge.drawnLabel = drawnLabel(edge)));
+  for (const edge of edges) layer.append((edge.drawnLabel = drawnLabel(automaton, edge)));
   for (const node of nodes) layer.append((node.drawn = drawnNode(automaton, node)));
-  return { layer, nodes, edges, box, graph, isDense };
+  return { ...laid, layer };
 }

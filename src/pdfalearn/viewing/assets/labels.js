@@ -9,21 +9,29 @@ const measure = (() => {
   };
 })();
 
-const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
+const LABEL_FONT = '650 12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const LABEL_LINE = 15;
+
+const LABEL_NAME = 16; // A line of a name has at most this many characters.
 
 // In dense pictures labels take no room: they show only where one points at.
 function labelOf(automaton, edge, mostLines, isDense) {
-  const count = edge.steps.length;
-  const listed = count <= mostLines ? count : Math.max(1, mostLines - 1);
-  const lines = edge.steps.slice(0, listed).map((step) => ({
-    symbol: shortened(automaton.text(step.symbol), 12),
-    number: chanceText(step.probability),
-  }));
-  if (listed < count) {
-    const rest = edge.steps.slice(listed).reduce((sum, step) => sum + step.probability, 0);
-    lines.push({ symbol: `+${count - listed}`, number: chanceText(rest), isMore: true });
+  const lines = [];
+  let rest = [...edge.steps].sort((one, other) => Math.abs(other.sign ?? 0) - Math.abs(one.sign ?? 0));
+  while (rest.length) {
+    const [step, ...others] = rest;
+    const names = nameLines(automaton.text(step.symbol), LABEL_NAME);
+    const isFull = lines.length + names.length + (others.length > 0) > mostLines;
+    const isMinor = step.probability < Math.max(NEGLIGIBLE, 0.05 * edge.probability) && !step.sign;
+    if (lines.length && (isFull || isMinor)) break;
+    names.forEach((symbol, i) =>
+      lines.push({ symbol, number: i === names.length - 1 ? stepText(step) : "" }),
+    );
+    rest = others;
   }
+  const mass = rest.reduce((sum, step) => sum + step.probability, 0);
+  if (mass >= NEGLIGIBLE || (rest.length && !edge.probability))
+    lines.push({ symbol: `+${rest.length}`, number: chanceText(mass, 2), isMore: true });
   const width = Math.max(
     ...lines.map((line) => measure(`${line.symbol} ${line.number}`, LABEL_FONT)),
   );
@@ -31,10 +39,18 @@ function labelOf(automaton, edge, mostLines, isDense) {
   return { lines, ...box, room: isDense ? { width: 0, height: 0 } : box };
 }
 
+// On labels two digits are enough; what has changed between two corpora shows both.
+const stepText = ({ probability, both, sign }) =>
+  sign ? both.map((value) => chanceText(value, 2)).join("→") : chanceText(probability, 2);
+
+// A probability, or both of what stands beside each other, with their names.
+const besideText = ({ beside }, { probability, both }) =>
+  beside ? both.map((value, i) => `${beside.names[i]} ${chanceText(value)}`).join(", ") : chanceText(probability);
+
 function edgeText(automaton, edge) {
   const steps = edge.steps
     .slice(0, 12)
-    .map((step) => `${automaton.text(step.symbol)} ${chanceText(step.probability)}`);
+    .map((step) => `${automaton.text(step.symbol)} ${besideText(automaton, step)}`);
   const more = edge.steps.length > 12 ? `, and ${edge.steps.length - 12} more` : "";
   return `${automaton.numbers[edge.source]} → ${automaton.numbers[edge.target]}: ${steps.join(", ")}${more}`;
 }

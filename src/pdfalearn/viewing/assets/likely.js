@@ -36,7 +36,7 @@ function likelyWord(following, word) {
 
 // A probability out of its logarithm, however small.
 function probabilityText(log) {
-  if (log > -600) return chanceText(Math.exp(log));
+  if (log > -600) return Math.exp(log) < 1e-3 ? numberText(Math.exp(log)) : chanceText(Math.exp(log));
   if (log === -Infinity) return "0";
   const exponent = Math.floor(log / Math.LN10);
   return `${numberText(Math.exp(log - exponent * Math.LN10))}e${exponent}`;

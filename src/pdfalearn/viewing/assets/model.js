@@ -16,6 +16,13 @@ class Automaton {
     this.targets = decoded(data.targets, Int32Array);
     this.probabilities = decoded(data.probabilities, Float64Array);
     this.size = this.numbers.length;
+    this.beside = data.beside && {
+      names: data.beside.names,
+      terminal: data.beside.terminal.map((text) => decoded(text, Float64Array)),
+      probabilities: data.beside.probabilities.map((text) => decoded(text, Float64Array)),
+      endSigns: decoded(data.beside.endSigns, Int8Array),
+      signs: decoded(data.beside.signs, Int8Array),
+    };
     this.rows = new Map();
     this.offsets = new Int32Array(this.size + 1);
     decoded(data.counts, Int32Array).forEach(
@@ -49,20 +56,29 @@ class Automaton {
 
   sortedRow(state) {
     const row = [];
-    for (let i = this.offsets[state]; i < this.offsets[state + 1]; i++)
-      row.push({
-        symbol: this.symbols[i],
-        target: this.targets[i],
-        probability: this.probabilities[i],
-      });
+    for (let i = this.offsets[state]; i < this.offsets[state + 1]; i++) row.push(this.stepAt(i));
     return row.sort((one, other) => other.probability - one.probability);
+  }
+
+  // A transition by its place; beside others it has both probabilities, and a sign if it has changed.
+  stepAt(i) {
+    const step = { symbol: this.symbols[i], target: this.targets[i], probability: this.probabilities[i] };
+    if (!this.beside) return step;
+    const both = this.beside.probabilities.map((values) => values[i]);
+    return { ...step, both, sign: this.beside.signs[i] };
+  }
+
+  // The end of a word in a state, as a step.
+  endAt(state) {
+    const step = { probability: this.terminal[state] };
+    if (!this.beside) return step;
+    return { ...step, both: this.beside.terminal.map((values) => values[state]), sign: this.beside.endSigns[state] };
   }
 
   // The transition of a state with a symbol; undefined if the page has none.
   step(state, symbol) {
     for (let i = this.offsets[state]; i < this.offsets[state + 1]; i++)
-      if (this.symbols[i] === symbol)
-        return { symbol, target: this.targets[i], probability: this.probabilities[i] };
+      if (this.symbols[i] === symbol) return this.stepAt(i);
     return undefined;
   }
 

@@ -11,7 +11,7 @@ panels["pair"] = (element, data, page) => {
   if (data.words.length) element.append(
     make("div", { class: "pair-lists" },
       pairList("Words that differ most", data.words, (entry) => follow(entry)),
-      pairList("Where that comes from", data.prefixes, (entry) => follow(entry))), way);
+      pairList("Where that comes from, by pair of states", data.prefixes, (entry) => follow(entry))), way);
   element.append(make("div", { class: "pair-sides" }, ...sides.map(({ section }) => section)));
   const shown = sides.map(({ body }, side) => panels.automaton(body, data.automata[side], page));
   shown.forEach((panel, side) => {
@@ -45,10 +45,11 @@ function pairList(heading, entries, choose) {
   const hasNext = entries.some((entry) => entry.next !== null);
   const headings = [hasNext ? "after" : "word", ...(hasNext ? ["next"] : []), "share", "A", "B"];
   const row = (entry) => make("tr", {},
-    make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, apart(entry.word))),
+    make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, apart(entry.word)),
+      hasNext ? make("span", { class: "quiet small" }, ` ${entry.steps.at(-1).states.map((state, side) => `${"AB"[side]} ${state}`).join(", ")}`) : null),
     hasNext ? make("td", {}, apart(entry.next)) : null,
     make("td", {}, `${numberText(100 * entry.share)}%`),
-    make("td", {}, chanceText(entry.a)), make("td", {}, chanceText(entry.b)));
+    ...[entry.a, entry.b].map((value) => make("td", {}, hasNext ? chanceText(value) : numberText(value))));
   const table = make("table", {},
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...entries.map(row)));
@@ -79,7 +80,7 @@ function pairBars(data, bars) {
     return make("div", { class: "pair-line" }, meter, make("span", {}, chanceText(value)));
   };
   const rows = bars.map(([column, a, b]) => make("tr", {},
-    make("th", { scope: "row" }, column < 0 ? "all others" : apart(shortened(data.columns[column], 24))),
+    make("th", { scope: "row" }, column < 0 ? "all others" : apart(elided(data.columns[column], 24))),
     make("td", {}, bar(a, 0), bar(b, 1))));
   const head = make("tr", {}, make("th", { scope: "col" }, "next"), make("th", { scope: "col" }, "probability in A, and below it in B"));
   return make("table", { class: "pair-bars" }, make("thead", {}, head), make("tbody", {}, ...rows));

@@ -1,0 +1,160 @@
+"""Pages of an automaton with recorded words: what they take, where they are odd, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from pdfalearn.alphabet import Symbol
+from pdfalearn.analysis import Tally, count_taken, judge_changes, odd_words
+from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
+from pdfalearn.pdfa import PDFA
+from pdfalearn.results import Changes
+from pdfalearn.text import are_characters, symbol_text
+from pdfalearn.typing import Floats
+from pdfalearn.viewing.automaton import Beside, automaton_data, finite_or_none
+from pdfalearn.viewing.page import Part
+
+# At most this many odd words, events and transitions are on a page.
+_MOST_ODD, _MOST_CHANGES = 50, 100
+# Of the way to an odd step this many symbols are followed.
+_MOST_STEPS = 2_000
+# Symbols that are shown of what comes before.
+_SHOWN = 6
+
+
+def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
+    """Return the parts of the page of an automaton with one corpus, or with two."""
+    given = [as_corpus(corpus) for corpus in corpora]
+    alphabet, tallies = count_taken(pdfa, given)
+    rates = sum(_known(pdfa, tally) / max(tally.words, 1) for tally in tallies)
+    observed = _with_rows(pdfa, _shares(np.asarray(rates), pdfa.probabilities))
+    rows = [_shares(_known(pdfa, tally), np.zeros_like(rates)) for tally in tallies]
+    if len(rows) == 1:
+        beside = Beside(("automaton", "words"), (pdfa.probabilities, rows[0]), {})
+        return [
+            Part("automaton", "", automaton_data(observed, beside=beside)),
+            Part("odd", "Odd words", odd_data(pdfa, given[0], tallies[0])),
+        ]
+    changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
+    signs = {
+        (one.source, 0 if one.symbol == pdfa.terminal else pdfa.alphabet.index(one.symbol) + 1): (
+            1 if one.probability_b > one.probability_a else -1
+        )
+        for one in changes.transitions
+        if one.symbol is not None
+    }
+    beside = Beside(("A", "B"), (rows[0], rows[1]), signs)
+    return [
+        Part("changes", "What has changed", changes_data(changes)),
+        Part("automaton", "", automaton_data(observed, beside=beside)),
+    ]
+
+
+def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, Any]:
+    """Return what the page shows, ready for JSON: how often what is taken, odd words or changes."""
+    given = [as_corpus(corpus) for corpus in corpora]
+    alphabet, tallies = count_taken(pdfa, given)
+    symbols = [pdfa.terminal, *pdfa.alphabet]
+    taken = np.sum([tally.counts[:, :-1] for tally in tallies], axis=0) > 0
+    steps = [
+        {
+            "source": state,
+            "symbol": symbols[column],
+            "target": int(pdfa.table[state, column - 1]) if column else None,
+            "probability": float(pdfa.probabilities[state, column]),
+            "counts": [int(tally.counts[state, column]) for tally in tallies],
+        }
+        for state, column in np.argwhere(taken).tolist()
+    ]
+    found: dict[str, Any] = {"words": [tally.words for tally in tallies], "transitions": steps}
+    if len(tallies) == 2:
+        changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
+        return found | {"changes": changes.document()}
+    names: list[Symbol] = [*pdfa.alphabet, None]
+    odd = [asdict(one) for one in odd_words(pdfa, given[0], _MOST_ODD)]
+    for one in odd:
+        one["begin"] = [names[code] for code in one.pop("codes")]
+    return found | {"odd": odd}
+
+
+def _known(pdfa: PDFA, tally: Tally) -> Floats:
+    """Return how often each step was taken that leads to a state, or ends the word."""
+    counts = tally.counts[:, :-1].copy()
+    counts[:, 1:][pdfa.transitions < 0] = 0.0
+    return counts
+
+
+def _shares(counts: Floats, otherwise: Floats) -> Floats:
+    """Return counts divided by the sums of their rows, and other rows where there are none."""
+    sums = counts.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(sums > 0, counts / np.where(sums > 0, sums, 1), otherwise))
+
+
+def _with_rows(pdfa: PDFA, rows: Floats) -> PDFA:
+    return PDFA(
+        alphabet=pdfa.alphabet,
+        transitions=pdfa.transitions,
+        probabilities=rows,
+        initial=pdfa.initial,
+    )
+
+
+def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
+    """Return the words with the most surprising steps, the most surprising first."""
+    names = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
+    is_joined = are_characters(pdfa.alphabet)
+    entries = []
+    for one in odd_words(pdfa, corpus, _MOST_ODD):
+        states = [pdfa.initial]
+        for code in one.codes[: min(one.position, _MOST_STEPS)]:  # unknown events lead nowhere
+            states.append(
+                states[-1] if code == len(pdfa.alphabet) else int(pdfa.table[states[-1], code])
+            )
+        before = [names[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
+        known = [code < len(pdfa.alphabet) for code in one.codes[: len(states) - 1]]
+        entries.append(
+            {
+                "number": one.number,
+                "length": one.length,
+                "position": one.position,
+                "symbol": symbol_text(one.symbol),
+                "surprisal": finite_or_none(one.surprisal),
+                "before": ("… " if one.position > _SHOWN else "")
+                + ("" if is_joined else " ").join(before),
+                "states": [states[0], *(s for s, ok in zip(states[1:], known, strict=True) if ok)],
+                "texts": [names[c] for c, ok in zip(one.codes, known, strict=False) if ok],
+            }
+        )
+    return {"words": tally.words, "cut": tally.cut, "entries": entries}
+
+
+def changes_data(changes: Changes) -> dict[str, Any]:
+    """Return the tables of what has changed; transitions name the states that they join."""
+    return {
+        "statement": changes.statement,
+        "events": changes.event_cells()[:_MOST_CHANGES],
+        "moreEvents": max(0, len(changes.events) - _MOST_CHANGES),
+        "pairs": [
+            {
+                "source": pair.source,
+                "to": changes.target_text(pair),
+                "share": pair.share,
+                "transitions": [
+                    {
+                        "symbol": changes.event_text(one.symbol),
+                        "a": one.probability_a,
+                        "b": one.probability_b,
+                        "share": one.share,
+                        "p": one.adjusted,
+                    }
+                    for one in pair.transitions
+                ],
+            }
+            for pair in changes.pairs[:_MOST_CHANGES]
+        ],
+        "morePairs": max(0, len(changes.pairs) - _MOST_CHANGES),
+    }

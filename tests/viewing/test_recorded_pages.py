@@ -1,0 +1,249 @@
+"""Pages of an automaton with recorded words: what they take, where they are odd, what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdfalearn import PDFA, Corpus, compare, view
+from pdfalearn.analysis import odd_words, surprisals
+from pdfalearn.datasets import random_pdfa, reber
+from pdfalearn.errors import InputError
+from pdfalearn.viewing.recorded_words import changes_data, recorded_document, recorded_parts
+from tests.support import examples
+from tests.viewing.conftest import Open
+
+NAMES = ("session_opened", "payment_authorisation_requested", "order_confirmation_sent")
+SHOP = PDFA(
+    alphabet=NAMES,
+    transitions=[[1, 0, 0], [1, 2, 1], [0, 2, 2]],
+    probabilities=[
+        [0.1, 0.9 - 1e-22, 1e-22, 0.0],
+        [0.1, 0.3, 0.6, 0.0],
+        [0.2, 0.0, 0.1, 0.7],
+    ],
+)
+WORDS = st.lists(st.text("01z", max_size=8), min_size=1, max_size=20)
+TARGET = random_pdfa(5, 2, zero_probability=0.2, seed=4)
+
+
+def sessions(seed: int, count: int = 400, *, more: float = 0.0) -> list[tuple[Any, ...]]:
+    rows = SHOP.probabilities.copy()
+    rows[1, 1] -= more
+    rows[1, 3] += more
+    changed = PDFA(alphabet=NAMES, transitions=SHOP.transitions, probabilities=rows)
+    return list(changed.sample(count, seed=seed).words)
+
+
+@given(WORDS, st.integers(1, 6))
+@examples(100)
+def test_odd_words_are_those_with_the_largest_surprisal(words: list[str], count: int) -> None:
+    known = [word.replace("z", "") for word in words]
+    found = odd_words(TARGET, known, count)
+    largest = [max(surprisals(TARGET, word)) for word in known]
+    expected = sorted(range(len(known)), key=lambda place: (-largest[place], place))[:count]
+    assert [one.number - 1 for one in found] == expected
+    for one in found:
+        values = surprisals(TARGET, known[one.number - 1])
+        assert one.surprisal == pytest.approx(max(values))
+        assert values[one.position] == pytest.approx(one.surprisal)
+        assert all(value < one.surprisal for value in values[: one.position])
+
+
+def test_unknown_events_are_odd_and_lead_nowhere() -> None:
+    (first, second) = odd_words(SHOP, [(*NAMES[:1], "crash"), NAMES[:1] * 3], 2)
+    assert (first.symbol, first.position, first.number) == ("(unknown)", 1, 1)
+    assert first.surprisal == pytest.approx(-np.log(1e-6))
+    assert second.surprisal < 5
+    corpus = Corpus([(NAMES[0], "crash", NAMES[1], "crash", "crash")])
+    data = recorded_parts(SHOP, [corpus])[1].data
+    assert data["entries"][0]["states"] == [0, 1]
+    assert data["entries"][0]["before"] == NAMES[0]
+
+
+def test_a_document_counts_what_words_take() -> None:
+    words = sessions(1)
+    document = recorded_document(SHOP, [Corpus(words)])
+    counts = Counter[tuple[int, Any]]()
+    for word in words:
+        state = 0
+        for symbol in word:
+            counts[state, symbol] += 1
+            state = int(SHOP.transitions[state, NAMES.index(symbol)])
+        counts[state, "$"] += 1
+    found = {(one["source"], one["symbol"]): one["counts"] for one in document["transitions"]}
+    assert found == {place: [count] for place, count in counts.items()}
+    assert document["words"] == [len(words)]
+    surprisal = [one["surprisal"] for one in document["odd"]]
+    assert surprisal == sorted(surprisal, reverse=True)
+
+
+def test_a_document_of_two_corpora_has_the_changes() -> None:
+    a, b = Corpus(sessions(1)), Corpus(sessions(2, more=0.2))
+    document = recorded_document(SHOP, [a, b])
+    changes = compare(a, b, model=SHOP)
+    assert document["changes"] == changes.document()
+    data = changes_data(changes)
+    assert [pair["source"] for pair in data["pairs"]] == [one.source for one in changes.pairs]
+
+
+def test_more_than_two_corpora_are_refused() -> None:
+    with pytest.raises(InputError, match="one or two corpora"):
+        view(SHOP, ["a"], ["a"], ["a"])
+    with pytest.raises(InputError, match="one or two corpora"):
+        view(SHOP, SHOP, ["a"])
+    with pytest.raises(InputError, match=r"thing is .*, not a PDFA"):
+        view(Corpus(["a"]), Corpus(["a"]))
+
+
+def test_words_of_impossible_steps_have_a_page() -> None:
+    part = recorded_parts(SHOP, [Corpus([(NAMES[2], NAMES[2])])])[1]
+    assert part.data["entries"][0]["surprisal"] is None
+    assert odd_words(SHOP, [(NAMES[2],)], 1)[0].surprisal == inf
+
+
+@pytest.mark.slow
+def test_an_odd_word_is_followed_to_its_odd_step(open_page: Open) -> None:
+    words = [*sessions(1, 60), (NAMES[0], NAMES[1], NAMES[2], NAMES[0], NAMES[1])]
+    opened = open_page(view(SHOP, words), height=900)
+    row = opened.page.locator(".odd tbody tr").first
+    assert row.inner_text().split("\t")[0] == "61"
+    row.get_by_role("button").click()
+    assert opened.page.locator(".node.here text").text_content() == "2"
+    message = opened.text(".side-column .message")
+    assert message == "Word 61: here session_opened is impossible, after 3 symbols."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_changed_arrows_are_coloured_and_lead_to_states(width: int, open_page: Open) -> None:
+    page = view(SHOP, [*sessions(1, 1000), ("crash",)], sessions(2, 1000, more=0.2))
+    opened = open_page(page, width=width)
+    tables = opened.page.locator(".changes table")
+    assert tables.first.locator("tbody tr").first.inner_text().split("\t")[:3] == [
+        "crash",
+        "vanished, in A",
+        "1",
+    ]
+    rows = tables.last.locator("tbody tr").all_inner_texts()
+    assert len(rows) == 2
+    assert {row.split("\t")[4] for row in rows} == {"▲ more in B", "▼ less in B"}
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    tables.last.get_by_role("button").first.click()
+    assert opened.text(".state-card h3") == "State 1"
+    # Both changes are on the loop of state 1.
+    assert opened.page.locator(".edge.more, .edge.less").count() == 1
+    label = opened.page.locator(".label title").all_text_contents()
+    assert any("A 0." in text and ", B 0." in text for text in label)
+
+
+BROKEN = """
+(cells) => cells.filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+  return /^[^a-z]*[0-9]/.test(cell.textContent) && tops.size > 1;
+}).map((cell) => cell.textContent)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_figures_of_two_automata_are_not_broken(width: int, open_page: Open) -> None:
+    rows = SHOP.probabilities[[1, 0, 2]]
+    other = PDFA(alphabet=NAMES, transitions=SHOP.transitions, probabilities=rows)
+    opened = open_page(view(SHOP, other), width=width)
+    cells = opened.page.locator(".pair-lists :is(th, td):not(:first-child)")
+    assert cells.count() > 10
+    assert cells.evaluate_all(BROKEN) == []
+    heads = opened.page.locator(".pair-lists th").all_inner_texts()
+    assert set(heads) == {"word", "after", "next", "share", "A", "B"}
+    boxes = opened.page.locator(".pair-lists th").evaluate_all(
+        "(cells) => cells.map((cell) => cell.getClientRects()[0].height)"
+    )
+    assert max(boxes) < 45
+
+
+@pytest.mark.slow
+def test_small_probabilities_are_not_written_out(open_page: Open) -> None:
+    opened = open_page(view(SHOP))
+    texts = opened.page.locator(".label, .bars").all_text_contents()
+    assert texts
+    assert not [text for text in texts if "e-2" in text]
+    assert any("< 1e-6" in text for text in texts)
+    assert not opened.page.locator(".label", has_text="1e-22").count()
+
+
+@pytest.mark.slow
+def test_long_names_stand_on_two_lines_and_whole_in_titles(open_page: Open) -> None:
+    opened = open_page(view(SHOP))
+    lines = opened.page.locator(".label .symbol").all_text_contents()
+    assert any("…" in line for line in lines)
+    assert all(len(line) <= 18 for line in lines)
+    titles = opened.page.locator(".label title").all_text_contents()
+    assert any(NAMES[1] in title for title in titles)
+
+
+@pytest.mark.slow
+def test_a_state_shows_its_access_word(open_page: Open) -> None:
+    opened = open_page(view(reber()))
+    for state in range(6):
+        opened.search(f"state {state}")
+        word = opened.text(".state-card .access").removeprefix("Access word: ")
+        word = "" if word == "(the empty word)" else word
+        assert reber().state_after(word) == state
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_a_page_draws_what_pictures_draw(seed: int, open_page: Open) -> None:
+    from pdfalearn.viewing.choosing import choose_part
+
+    pdfa = random_pdfa(20 + 15 * seed, 3, zero_probability=0.2, seed=seed)
+    opened = open_page(view(pdfa))
+    for least in (None, 0.1):
+        if least:
+            slider = opened.page.get_by_label("of the flow between them")
+            for _ in range(20):
+                label = opened.text(".sliders div:nth-child(2) label")
+                if label.startswith(f"and arrows from {least} on"):
+                    break
+                slider.press("ArrowLeft" if float(label.split()[3]) < least else "ArrowRight")
+        states = {int(text) for text in opened.page.locator(".node text").all_text_contents()}
+        titles = opened.page.locator(".edge title").all_text_contents()
+        edges = {tuple(map(int, title.split(":")[0].split(" → "))) for title in titles}
+        label = opened.text(".sliders div:nth-child(2) label")
+        part = choose_part(pdfa, most_states=len(states), least=float(label.split()[3]))
+        assert states == set(part.edges.states.tolist())
+        kept = part.kept
+        ends = zip(
+            part.edges.sources[kept].tolist(), part.edges.targets[kept].tolist(), strict=True
+        )
+        assert edges == set(ends)
+
+
+@pytest.mark.slow
+def test_a_picture_is_saved_as_svg_and_png(open_page: Open, tmp_path: Path) -> None:
+    opened = open_page(view(SHOP))
+    for kind, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with opened.page.expect_download() as download:
+            opened.page.get_by_role("button", name=f"Save the picture as {kind}").click()
+        path = tmp_path / f"saved.{kind.lower()}"
+        download.value.save_as(path)
+        assert path.read_bytes().startswith(begin)
+        if kind == "SVG":
+            text = path.read_text(encoding="utf-8")
+            assert text.count("<circle") >= 3
+            assert "class=" not in text
+            assert "opened" in text
+            tab = opened.context.new_page()
+            tab.goto(path.as_uri())  # it stands alone
+            assert tab.evaluate("document.documentElement.getBBox().width") > 50
+            tab.close()
