@@ -66,8 +66,9 @@ FLOORS = [
         "notebook output",
     ),
     Floor(
-        ("observations", "passive"),
-        "the tree of what was asked, behind one front door; learners that are given words",
+        ("exploring", "observations", "passive"),
+        "certain bounds on what live models answer; the tree of what was asked, behind one front "
+        "door; learners that are given words",
     ),
     Floor(
         ("learners", "samplers"),

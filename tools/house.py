@@ -65,6 +65,7 @@ PUBLIC_ROOMS = (
     "viewing",
     "watching",
     "experiments",
+    "exploring",
     "corpora",
     "passive",
 )

@@ -22,8 +22,18 @@ from types import ModuleType
 import click
 
 ROOMS = (
-    *("analysis", "datasets", "equivalence", "errors", "experiments", "io", "languages"),
-    *("learners", "metrics", "models", "oracles", "results", "samplers", "stores", "testing"),
+    *("analysis", "datasets", "equivalence", "errors", "experiments", "exploring", "io"),
+    *(
+        "languages",
+        "learners",
+        "metrics",
+        "models",
+        "oracles",
+        "results",
+        "samplers",
+        "stores",
+        "testing",
+    ),
     "viewing",
     "watching",
 )

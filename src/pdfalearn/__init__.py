@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence import Tolerance as Tolerance
     from pdfalearn.equivalence import distinguish as distinguish
     from pdfalearn.equivalence import quotient as quotient
+    from pdfalearn.exploring import drift as drift
+    from pdfalearn.exploring import explore as explore
     from pdfalearn.io import load as load
     from pdfalearn.io import save as save
     from pdfalearn.learning import learn as learn
     from pdfalearn.metrics import compare as compare
     from pdfalearn.metrics import divergence as divergence
     from pdfalearn.metrics import evaluate as evaluate
+    from pdfalearn.models import Answers as Answers
     from pdfalearn.models import FunctionModel as FunctionModel
     from pdfalearn.models import Guided as Guided
     from pdfalearn.models import LanguageModel as LanguageModel
@@ -59,6 +62,7 @@ if TYPE_CHECKING:  # rooms, as attributes of the package
     from pdfalearn import equivalence as equivalence
     from pdfalearn import errors as errors
     from pdfalearn import experiments as experiments
+    from pdfalearn import exploring as exploring
     from pdfalearn import io as io
     from pdfalearn import languages as languages
     from pdfalearn import learners as learners

@@ -91,6 +91,19 @@ class LearningLine(ProgressLine):
             yield "no end in sight: see distill"
 
 
+class ExploringLine(ProgressLine):
+    """How far the bounds on a live model's answers have closed."""
+
+    def __init__(self) -> None:
+        super().__init__("asking")
+
+    def _parts(self, seconds: float) -> Iterator[str]:
+        if self._latest is not None:
+            yield count_text(self._latest.calls, "calls")
+            yield f"any match from {self._latest.low:.6f} to {self._latest.high:.6f}"
+        yield duration(seconds)
+
+
 class DistillingLine(ProgressLine):
     """How far distilling has come, of a model within a budget or of recorded words."""
 

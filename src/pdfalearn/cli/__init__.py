@@ -18,7 +18,7 @@ _MODULES = {
     "models": ("models",),
     "automata": ("random", "info", "quotient", "condition", "convert"),
     "compare": ("compare", "divergence", "evaluate"),
-    "ask": ("ask",),
+    "answers": ("ask", "drift"),
     "sample": ("sample", "score"),
     "watch": ("calibrate", "monitor"),
     "draw": ("draw", "view"),

@@ -14,6 +14,8 @@ from pdfalearn.cli._option_kinds import (
     NATURAL,
     NUMBERS,
     POSITIVE,
+    SECONDS,
+    SHARE,
     ListOf,
     Settings,
     check_seconds,
@@ -91,8 +93,7 @@ OPTIONS: dict[str, Settings] = {
         "must find the model under the same name.",
     ),
     "replica_timeout": value(
-        kind("SECONDS", click.FloatRange(min=0, min_open=True)),
-        "End a copy that takes longer for its part of a batch, and ask another one.",
+        SECONDS, "End a copy that takes longer for its part of a batch, and ask another one."
     ),
     # How differences are looked for.
     "oracle": choice(
@@ -212,7 +213,7 @@ OPTIONS: dict[str, Settings] = {
         POSITIVE, "Read the words in N processes, by files and parts of files.", default=1
     ),
     "other": value(
-        kind("P", click.FloatRange(0, 1)),
+        SHARE,
         "The probability of an event that PDFA does not have; it is counted, and the state stays.",
         default=1e-6,
     ),
@@ -249,13 +250,35 @@ OPTIONS: dict[str, Settings] = {
     "prefixes": value(NATURAL, "Beginnings of N symbols instead of words."),
     "quantiles": value(NUMBERS, "Shares from 0 to 1.", default="0.5,0.9,0.99"),
     "line": value(POSITIVE, "Show the surprise of line N, symbol by symbol, instead."),
+    # Questions to live models.
+    "classes": value(
+        kind("NAME=REGEX"),
+        "A language and its name; may be given several times.",
+        flag="--class",
+        multiple=True,
+    ),
+    "matches": value(kind("REGEX"), "The one language that is asked about."),
+    "begins": flag("An answer counts if it begins with a match."),
+    "contains": flag("An answer counts if it contains a match."),
+    "within": value(POSITIVE, "Look at N symbols or tokens; what they leave open does not match."),
+    "prompts": value(
+        FILE, "Many prompts of an LLM: a line of JSON for each, a text or a list of messages."
+    ),
+    "precision": value(SHARE, "Stop when all bounds are this near.", flag="--gap", default=0.01),
+    "at_least": value(
+        SHARE,
+        "Stop when it is settled whether a match is so likely behind every prompt: the exit code "
+        "is 0 if it is, 1 if it is not, 3 if that is open.",
+    ),
+    "likeliest_count": value(
+        NATURAL, "Print the N likeliest answers that match.", flag="--likeliest", default=0
+    ),
+    "instead": value(NATURAL, "Print the N likeliest beginnings that do not.", default=0),
+    "drawn": value(NATURAL, "Draw N answers that match.", flag="--sample", default=0),
     # Logs of raw lines, and watching.
     "template": flag("SOURCE is a log of raw lines: templates are its events (extra logs)."),
     "session": value(kind("REGEX"), "--template: finds a line's session, as its first group."),
-    "gap": value(
-        kind("SECONDS", click.FloatRange(min=0, min_open=True)),
-        "--template: a session ends where it is silent for longer.",
-    ),
+    "gap": value(SECONDS, "--template: a session ends where it is silent for longer."),
     "masks": value(
         kind("REGEX"),
         "--template: is replaced by <*> first; may be given several times.",
@@ -285,7 +308,7 @@ OPTIONS: dict[str, Settings] = {
         multiple=True,
     ),
     "idle": value(
-        kind("SECONDS", click.FloatRange(min=0, min_open=True)),
+        SECONDS,
         "Evict sessions that are silent for longer; those of raw lines have ended.",
         show_default="the --gap of the log's templates, or never",
     ),
@@ -305,10 +328,7 @@ OPTIONS: dict[str, Settings] = {
         "Draw the N states that are visited most.",
         show_default="all up to 60, of more 30",
     ),
-    "least": value(
-        kind("P", click.FloatRange(0, 1)),
-        "Leave out edges under P; 0 draws everything, what is impossible, too.",
-    ),
+    "least": value(SHARE, "Leave out edges under P; 0 draws everything, what is impossible, too."),
     "digits": value(kind("N", click.IntRange(1, 6)), "Digits of probabilities.", default=2),
     "direction": choice("right", "down", text="Where the picture grows to.", default="right"),
     "word": value(kind("WORD"), "Let the way of WORD stand out."),

@@ -23,11 +23,12 @@ _MOST_BARS = 24
 
 @group()
 def ask() -> None:
-    """Ask an automaton about all of its words at once.
+    """Ask an automaton, or any live model, about its words.
 
-    Nothing is sampled: answers are exact up to rounding. Languages are regular expressions that
-    whole words match, symbols being written one after the other; with --as they are given by a
-    word. For other conditions than --given, keep those words first: see 'pdfalearn condition'.
+    'answers' takes any model, and bounds what is true of it. All others take an automaton: nothing
+    is sampled, and answers are exact up to rounding. Languages are regular expressions that whole
+    words match, symbols being written one after the other; with --as they are given by a word. For
+    other conditions than --given, keep those words first: see 'pdfalearn condition'.
 
     Examples
     --------

@@ -79,8 +79,44 @@ def regex_dfa(pattern: str, alphabet: Alphabet) -> DFA:
     return DFA(alphabet=alphabet, transitions=transitions, accepting=tables.accepting)
 
 
+def named_characters(pattern: str) -> frozenset[str]:
+    r"""Return the characters that an expression names, in either case, and the newline.
+
+    It does not tell any two others apart.
+
+    Examples
+    --------
+    >>> sorted(named_characters("[^é-ë]|(?i:q)"))
+    ['\n', 'Q', 'q', 'É', 'Ê', 'Ë', 'é', 'ê', 'ë']
+    """
+    found, waiting = {"\n"}, [_parse(pattern)]
+    for part in waiting:  # the list grows in front of the loop
+        found.update(getattr(part, "chars", ()))
+        waiting += [part.base] if hasattr(part, "base") else _inner_parts(part)
+    forms = (form for c in found for form in (c, c.lower(), c.upper()))
+    return frozenset(form for form in forms if len(form) == 1)
+
+
 def _tables(pattern: str, characters: set[str]) -> _Tables:
     """Make the tables of a DFA over characters; refuse an expression that is too large for it."""
+    expression = _parse(pattern)
+    from interegular import Unsupported
+
+    try:
+        return _Subsets(_Network(expression, characters)).tables()
+    except Unsupported as error:
+        raise _unsupported(pattern, error) from error
+    except RecursionError as error:
+        raise InputError(_complaint(pattern, "nested too deeply", None)) from error
+    except _TooLargeError as error:
+        raise InputError(
+            f"the regular expression {shorten(repr(pattern), 200)} is too large: "
+            f"{error}; use smaller repetitions, or a DFA of your own"
+        ) from error
+
+
+def _parse(pattern: str) -> Any:
+    """Return the parts of an expression; refuse one that is not regular, or does not parse."""
     try:  # first by Python, whose errors say best where an expression is wrong
         re.compile(pattern)
     except re.error as error:
@@ -91,23 +127,21 @@ def _tables(pattern: str, characters: set[str]) -> _Tables:
     from interegular import InvalidSyntax, Unsupported, parse_pattern
 
     try:
-        network = _Network(parse_pattern(_PARTS.sub(_plainer, pattern)), characters)
-        return _Subsets(network).tables()
+        return parse_pattern(_PARTS.sub(_plainer, pattern))
     except Unsupported as error:
-        raise InputError(
-            f"the regular expression {pattern!r} uses what is not supported: {error}; "
-            "it has to match whole words, without ^ and $, references or looking around"
-        ) from error
+        raise _unsupported(pattern, error) from error
     except InvalidSyntax as error:
         place = getattr(error.__context__, "index", None)
         raise InputError(_complaint(pattern, str(error) or "unknown syntax", place)) from error
     except RecursionError as error:
         raise InputError(_complaint(pattern, "nested too deeply", None)) from error
-    except _TooLargeError as error:
-        raise InputError(
-            f"the regular expression {shorten(repr(pattern), 200)} is too large: "
-            f"{error}; use smaller repetitions, or a DFA of your own"
-        ) from error
+
+
+def _unsupported(pattern: str, error: Exception) -> InputError:
+    return InputError(
+        f"the regular expression {pattern!r} uses what is not supported: {error}; "
+        "it has to match whole words, without ^ and $, references or looking around"
+    )
 
 
 def _plainer(part: re.Match[str]) -> str:
@@ -222,7 +256,11 @@ def _size(part: Any) -> int:
     if hasattr(part, "base"):
         times: int = part.min + 1 if part.max is None else part.max
         return 1 + times * _size(part.base)
-    return 1 + sum(map(_size, getattr(part, "options", getattr(part, "parts", ()))))
+    return 1 + sum(map(_size, _inner_parts(part)))
+
+
+def _inner_parts(part: Any) -> Any:
+    return getattr(part, "options", getattr(part, "parts", ()))
 
 
 class _Tables(NamedTuple):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.models.answers import Answers as Answers
     from pdfalearn.models.automaton import AutomatonModel as AutomatonModel
     from pdfalearn.models.batch import Batch as Batch
     from pdfalearn.models.constrained.guided import Guided as Guided

@@ -118,7 +118,7 @@ class OpenedTransformer(LanguageModel):
         try:
             with torch.inference_mode():
                 for part in self.cut(nodes):
-                    parts.append(self._spelling.rows(self._choose(self.pass_on(part), len(part))))
+                    parts.append(self._make_rows(self.pass_on(part), len(part)))
         except BaseException as error:
             if parts:
                 rows = Rows.join(parts)
@@ -211,6 +211,9 @@ class OpenedTransformer(LanguageModel):
         import torch
 
         return torch.from_numpy(numbers).to(self._model.module.device)
+
+    def _make_rows(self, logits: Tensor, count: int) -> Rows:
+        return self._spelling.rows(self._choose(logits, count))
 
     def _choose(self, logits: Tensor, count: int) -> list[Floats]:
         """Return log-probabilities of the wanted tokens, for the root and every prefix."""

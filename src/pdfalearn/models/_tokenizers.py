@@ -12,7 +12,7 @@ from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.models._causal_models import LOCAL, CausalModel, explain
 from pdfalearn.models.spelling import Spelling, Texts, check_text
-from pdfalearn.text import described, is_iterable
+from pdfalearn.text import described, is_iterable, shorten
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -46,7 +46,7 @@ class Tokens:
         spelling = Spelling.of_texts(
             symbols,
             self.encode,
-            self._ends(ends),
+            self.ends(ends),
             unknown=getattr(self._tokenizer, "unk_token_id", None),
             terminal=terminal,
             outside=outside,
@@ -57,7 +57,7 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text that stands behind others."""
-        tokenizer = self._needed(f"the text {text!r}")
+        tokenizer = self.needed(f"the text {text!r}")
         if not self._adds_blank:
             return list(tokenizer.encode(text, add_special_tokens=False))
         anchor = tokenizer.encode(_ANCHOR, add_special_tokens=False)
@@ -96,14 +96,20 @@ class Tokens:
                 UserWarning,
                 stacklevel=4,
             )
-        tokenizer = self._needed("a prompt in words")
+        tokenizer = self.needed("a prompt in words")
         tokens = list(tokenizer.encode(check_text(prompt)))
+        unknown = tokenizer.unk_token_id
+        if unknown in tokens and unknown not in (tokenizer.bos_token_id, tokenizer.eos_token_id):
+            raise InputError(
+                f"the tokenizer does not know all of the prompt {shorten(repr(prompt), 100)}: it "
+                f"writes its unknown token {unknown}; give other words, or tokens"
+            )
         if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id and tokens[-1] != tokens[0]:
             tokens.pop()  # what ends a text may not stand before words
         return tokens
 
     def _chat(self, prompt: Prompt) -> list[Any]:
-        tokenizer = self._needed("a chat")
+        tokenizer = self.needed("a chat")
         if not getattr(tokenizer, "chat_template", None):
             raise InputError("the tokenizer has no chat template; leave chat out, or set one")
         messages: Any = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -127,7 +133,8 @@ class Tokens:
                     return [token]
         raise InputError("the prompt is empty, and no token begins a text; give a prompt")
 
-    def _ends(self, ends: GivenEnds) -> tuple[int, ...] | Literal["rest"]:
+    def ends(self, ends: GivenEnds) -> tuple[int, ...] | Literal["rest"]:
+        """Return the tokens that end a text: those given, or the model's own."""
         if ends == "rest":
             return "rest"
         if ends is None:
@@ -157,7 +164,8 @@ class Tokens:
                 "tokenizer does not fit"
             )
 
-    def _needed(self, what: str) -> PreTrainedTokenizerBase:
+    def needed(self, what: str) -> PreTrainedTokenizerBase:
+        """Return the tokenizer, which something needs."""
         if self._tokenizer is None:
             raise InputError(f"{what} needs a tokenizer; give one, or give tokens")
         return self._tokenizer

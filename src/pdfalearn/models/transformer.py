@@ -17,7 +17,7 @@ from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, load_tokenizer
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
-from pdfalearn.models.spelling import Texts
+from pdfalearn.models.spelling import Spelling, Texts
 
 if TYPE_CHECKING:
     import torch
@@ -116,8 +116,8 @@ class TransformerModel(LanguageModel):
             raise InputError("precision and device are for folders; use model.to(…) yourself")
         self._model = CausalModel(model)
         tokens = Tokens(tokenizer, self._model)
-        self.spelling = tokens.spelling(symbols, ends, terminal, outside)
-        self.prompt = tokens.prompt(prompt, chat=chat)
+        self.spelling = self._spell(tokens, symbols, ends, terminal, outside)
+        self.prompt = self._encode_prompt(tokens, prompt, chat=chat)
         self.alphabet = self.spelling.alphabet
         self.full_support = outside is None
         memory = check_integer(memory, "memory", 1, 2**62)
@@ -137,6 +137,19 @@ class TransformerModel(LanguageModel):
         # Where nothing is kept, all tokens before a word are computed with it.
         whole = QueryCost(word=len(self.prompt), symbol=1.0, cached_symbol=1.0)
         self.cost = cost or (EVERY_SYMBOL if self.keeps else whole)
+
+    def _spell(
+        self,
+        tokens: Tokens,
+        symbols: Texts,
+        ends: GivenEnds,
+        terminal: Symbol,
+        outside: Symbol | None,
+    ) -> Spelling:
+        return tokens.spelling(symbols, ends, terminal, outside)
+
+    def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
+        return tokens.prompt(prompt, chat=chat)
 
     @classmethod
     def from_pretrained(

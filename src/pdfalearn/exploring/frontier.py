@@ -1,0 +1,349 @@
+"""Best-first expansion of the tree of a model's prefixes times the automaton of languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pdfalearn.alphabet import shorten
+from pdfalearn.arrays import grown
+from pdfalearn.errors import ModelError
+from pdfalearn.exploring.prefixes import Found, Items
+from pdfalearn.exploring.readings import Reading, StateMap
+from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
+from pdfalearn.typing import Codes, Flags, Floats, Integers
+
+WHOLE, TAIL = -1, -2
+"""Instead of a symbol: an item that is a node itself, or all that is left of one."""
+# Asked together are prefixes at least this share as likely as the likeliest: a full batch of less
+# likely ones closes hardly more, and takes as long.
+_LEAST_SHARE = 1 / 16
+# The rows of a batch take at most this many bytes.
+_MOST_BYTES = 2**26
+# At most this many open prefixes are kept, each of some 60 bytes; unlikely ones go back to tails.
+_MOST_OPEN = 2**20
+_EXACTLY = 1e-12
+
+
+class Frontier:
+    """What is settled and what is open of the words of one model or several, behind prompts.
+
+    Masses have a place for each model. For every prompt and model, what is settled, open and
+    untold adds up to 1, which is checked after each step.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[LanguageModel],
+        reading: Reading,
+        prompts: Sequence[Sequence[int]],
+        deepest: int | None,
+        count: int = 1,
+        most_open: int = _MOST_OPEN,
+    ) -> None:
+        self.models = models
+        """Opened; those that were closed are opened by who explores."""
+        self.reading, self.deepest = reading, deepest
+        self._most_open = most_open
+        self._count, kinds = count, reading.control + 2
+        self.settled = np.zeros((len(prompts), count, kinds))
+        """By label; then control tokens, and words that are longer than is looked at."""
+        self.untold = np.zeros((len(prompts), count, len(reading.dfa.table)))
+        """What models did not tell how it is shared among symbols, by state of the languages."""
+        self.differences = np.zeros(len(prompts))
+        """Of two models: half the sum of all differences between prefixes that are settled."""
+        self.found, self.other = Found(count), Found(count)
+        """Prefixes that settle a match, and those that settle that there is none."""
+        self.items = Items(count)
+        self.interrupts = Interrupts()
+        """Lets a Ctrl-C through only while a model answers, or between two steps."""
+        self.calls = 0
+        """How many rows of a prefix were asked for."""
+        self.steps = 0
+        # Nodes: the prefixes that were asked for, and those that lead to them.
+        self.size = 1
+        self.parents, self.symbols = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.int32)
+        self.depths = np.zeros(64, dtype=np.int32)
+        self.node_prompts = np.full(64, -1, dtype=np.int32)
+        self.node_states = np.zeros(64, dtype=np.int32)
+        self.node_settled = np.zeros((64, count, kinds))
+        """What was settled right behind each node."""
+        self.node_masses = np.zeros((64, count))
+        """How likely each node is that was asked for."""
+        self._seen = np.zeros(64, dtype=bool)
+        self.roots = [self._add_path(word) for word in prompts]
+        """The node of each prompt."""
+        ones = np.ones((1, count))
+        for number, node in enumerate(self.roots):
+            self.depths[node] = 0
+            if (label := int(reading.dfa.decided[reading.dfa.initial])) >= 0:
+                self.settled[number, :, label] = 1.0  # whatever the model answers
+                continue
+            where = (node, WHOLE, reading.dfa.initial, number)
+            self.items.add(*(np.array([value]) for value in where), ones, np.ones(1))
+
+    def _add_path(self, word: Sequence[int]) -> int:
+        """Return the node of a prompt, whose symbols are not counted."""
+        node = 0
+        for symbol in word:
+            here = slice(1, self.size)
+            same = (self.parents[here] == node) & (self.symbols[here] == symbol)
+            if same.any():
+                node = 1 + int(same.argmax())
+            else:
+                node = int(self.add_nodes(np.array([node]), np.array([symbol]))[0])
+                self.node_prompts[node] = -1
+        return node
+
+    def add_nodes(self, parents: Integers, symbols: Codes) -> Integers:
+        """Add prefixes and return their numbers."""
+        new = np.arange(self.size, self.size + len(parents))
+        self.size += len(parents)
+        for name in ("parents", "symbols", "depths", "node_prompts", "node_states", "_seen"):
+            setattr(self, name, grown(getattr(self, name), self.size, 0))
+        for name in ("node_settled", "node_masses"):
+            old = getattr(self, name)
+            if len(old) < self.size:
+                more = np.zeros((max(self.size, 2 * len(old)) - len(old), *old.shape[1:]))
+                setattr(self, name, np.concatenate([old, more]))
+        self.parents[new], self.symbols[new] = parents, symbols
+        self.depths[new] = self.depths[parents] + 1
+        return new
+
+    @property
+    def open_masses(self) -> Floats:
+        """What is open or untold, for each prompt, model and state of the languages."""
+        items = self.items
+        states = len(self.reading.dfa.table)
+        keys = items.prompts.astype(np.int64) * states + items.states
+        size = len(self.settled) * states
+        columns = [np.bincount(keys, masses, size) for masses in items.masses.T]
+        shape = (len(columns), len(self.settled), states)
+        return np.array(columns).reshape(shape).transpose(1, 0, 2) + self.untold
+
+    def step(self, closed: Flags, batch: int, floor: float) -> bool:
+        """Ask for the likeliest open prefixes; return False if nothing is left to ask.
+
+        Parameters
+        ----------
+        closed : array of bool
+            Which prompts are no longer of interest.
+        batch : int
+            How many prefixes may be asked for.
+        floor : float
+            Prefixes that are less likely than this go into the tails.
+        """
+        tops = self.items.tops
+        if closed.any():
+            tops = np.where(closed[self.items.prompts], 0.0, tops)
+        best = tops.max(initial=0.0)
+        if best <= 0:
+            return False
+        width = 1 + len(self.models[0].alphabet)
+        batch = max(1, min(batch, _MOST_BYTES // (8 * width * len(self.models))))
+        places = (tops >= best * _LEAST_SHARE).nonzero()[0]
+        if len(places) > batch:
+            places = places[np.argpartition(-tops[places], batch - 1)[:batch]]
+        places = np.sort(places)
+        asked = self.items.take(places)
+        nodes, is_new = asked.parents.copy(), asked.symbols >= 0
+        nodes[is_new] = self.add_nodes(asked.parents[is_new], asked.symbols[is_new])
+        rows = self.ask(nodes)  # if it raises, nothing has changed but for some unused numbers
+        self.items.remove(places)
+        self.node_prompts[nodes], self.node_states[nodes] = asked.prompts, asked.states
+        self._note_floor(floor)
+        self._settle(asked, nodes, *rows, floor)
+        self.steps += 1
+        if len(self.items) > self._most_open:
+            self._prune()
+        self.check()
+        return True
+
+    def _note_floor(self, floor: float) -> None:
+        for found in (self.found, self.other):
+            found.floor = max(found.floor, floor)
+
+    def ask(self, nodes: Integers) -> tuple[list[Floats], Floats, Floats]:
+        """Return for each model rows over all columns, their untold mass, and what both add up to.
+
+        That is 1 but for rounding, by which masses are divided.
+        """
+        wanted = np.unique(nodes)
+        ids, above = [wanted], self.parents[wanted]
+        while len(above := np.unique(above[~self._seen[above]])):
+            ids.append(above)
+            above = self.parents[above[above > 0]]
+        numbers = np.unique(np.concatenate(ids))
+        lineage = Lineage(self.parents[: self.size], self.symbols[: self.size])
+        is_wanted = np.isin(numbers, wanted)
+        batch = Batch.of_ids(numbers, is_wanted, lineage)
+        tables, untold, totals = [], [], []
+        where = np.searchsorted(wanted, nodes)
+        in_order = len(where) == len(wanted) and bool((np.diff(where) > 0).all())
+        for model in self.models:
+            self.interrupts.is_calling = True
+            try:
+                rows = model.answer(batch)
+            finally:
+                self.interrupts.is_calling = False
+            if rows.undefined is not None and rows.undefined.any():
+                word = model.alphabet.decode(batch.word(int(rows.undefined.argmax())))
+                raise ModelError(
+                    f"the model says that the word {shorten(word)} is undefined, and before that "
+                    "it gave it a probability; mend the model, or wrap it in Guided"
+                )
+            if rows.is_sparse:
+                table = np.zeros((len(rows), rows.width))
+                table[rows.row_numbers, rows.listing[0]] = rows.values
+            else:
+                table = np.asarray(rows.values)
+            tables.append(table if in_order else table[where])
+            untold.append(rows.rests[where])
+            totals.append(table.sum(axis=1)[where] + untold[-1])
+        self._seen[numbers] = True
+        self.calls += len(wanted)
+        return tables, np.array(untold), np.array(totals)
+
+    def _settle(
+        self,
+        asked: Items,
+        nodes: Integers,
+        tables: list[Floats],
+        untold: Floats,
+        totals: Floats,
+        floor: float,
+    ) -> None:
+        """Share the mass of nodes among what their rows settle, leave open, or do not tell."""
+        count = self._count
+        for state in np.unique(asked.states).tolist():
+            here = (asked.states == state).nonzero()[0]
+            is_tail = asked.symbols[here] == TAIL
+            after = self.reading.map(state)
+            if is_tail.any():
+                tails = here[is_tail]
+                children = np.stack([table[tails][:, 1 + after.live] for table in tables], axis=1)
+                self._open_tails(nodes[tails], asked.masses[tails], children, after, floor)
+                here = here[~is_tail]
+            if not len(here):
+                continue
+            at, masses = nodes[here], asked.masses[here]
+            self.node_masses[at] = masses
+            scales = masses / totals[:, here].T
+            # Item, model, column.
+            shares = np.stack(
+                [t[here] * s[:, None] for t, s in zip(tables, scales.T, strict=True)], axis=1
+            )
+            kinds = self.reading.control + 2  # the last is what stays open
+            is_kind = (after.settled[:, None] == np.arange(kinds)).astype(np.float64)
+            sums = shares @ is_kind
+            sums[:, :, -1] = 0.0
+            self.node_settled[at] = sums
+            np.add.at(self.settled, asked.prompts[here], sums)
+            missing = untold[:, here].T * scales
+            np.add.at(self.untold[:, :, state], asked.prompts[here], missing)
+            self._note_found(at, shares, after.settled.astype(np.int32))
+            # What is left is open; so rounding does not add up.
+            if count == 2:
+                each = np.abs(shares[:, 0] - shares[:, 1])[:, after.settled <= self.reading.control]
+                np.add.at(self.differences, asked.prompts[here], each.sum(axis=1) / 2)
+            left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
+            self._open(at, left, shares[:, :, 1 + after.live], after, floor)
+
+    def _open_tails(
+        self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
+    ) -> None:
+        """Open what is left of nodes, without what was opened of them before."""
+        for place, node in enumerate(nodes.tolist()):
+            children[place][:, np.isin(after.live, self.opened_behind(node))] = 0.0
+        state = int(self.node_states[nodes[0]])
+        total = children.sum(axis=2)
+        missing = np.where(total > 0, 0.0, masses)
+        np.add.at(self.untold[:, :, state], self.node_prompts[nodes], missing)
+        children *= np.divide(masses, total, out=np.zeros_like(total), where=total > 0)[:, :, None]
+        self._open(nodes, masses - missing, children, after, floor)
+
+    def opened_behind(self, node: int) -> Codes:
+        """Return the symbols of what was opened behind a node that has a tail."""
+        here = slice(1, self.size)
+        # Nodes on the way to prompts are those of no prompt.
+        was_asked = self.node_masses[here].any(axis=1) & (self.parents[here] == node)
+        was_asked &= self.node_prompts[here] == self.node_prompts[node]
+        items = self.items
+        return np.concatenate([self.symbols[here][was_asked], items.symbols[items.parents == node]])
+
+    def _open(
+        self, nodes: Integers, left: Floats, children: Floats, after: StateMap, floor: float
+    ) -> None:
+        """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
+        live, targets = after.live, after.targets
+        prompts = self.node_prompts[nodes]
+        if self.deepest is not None:
+            cut = self.depths[nodes] >= self.deepest
+            np.add.at(self.settled[:, :, -1], prompts[cut], left[cut])
+            self.node_settled[nodes[cut], :, -1] = left[cut]
+            nodes, left = nodes[~cut], left[~cut]
+            children, prompts = children[~cut], prompts[~cut]
+        tops = children.max(axis=1)
+        # If all are unlikely, the likeliest go on nevertheless.
+        least = np.minimum(floor, tops.max(axis=1, initial=0.0))
+        kept = (tops >= least[:, None]) & (tops > 0)
+        rows, columns = kept.nonzero()
+        masses = children.transpose(0, 2, 1)[rows, columns]
+        self._add_open(nodes[rows], live[columns], targets[columns], prompts[rows], masses)
+        opened = np.zeros_like(left)
+        np.add.at(opened, rows, masses)
+        left = np.where(kept.all(axis=1)[:, None], 0.0, left - opened)
+        # Rounding leaves a little where nothing is left.
+        tops[kept] = 0.0
+        beyond = tops.max(axis=1, initial=0.0)
+        has_tail = beyond > 0
+        if has_tail.any():
+            at = nodes[has_tail]
+            columns_of = (at, np.full(len(at), TAIL), self.node_states[at], prompts[has_tail])
+            self.items.add(*columns_of, np.maximum(left[has_tail], 0.0), beyond[has_tail])
+
+    def _add_open(
+        self, parents: Integers, symbols: Codes, states: Codes, prompts: Codes, masses: Floats
+    ) -> None:
+        self.items.add(parents, symbols, states, prompts, masses, masses.max(axis=1, initial=0.0))
+
+    def _note_found(self, nodes: Integers, shares: Floats, settled: Codes) -> None:
+        """Keep the likeliest prefixes that settle something."""
+        tops = shares.max(axis=1) if self._count > 1 else shares[:, 0]
+        floor = min(self.found.floor, self.other.floor)
+        rows, columns = ((tops > floor) & (settled < self.reading.control)).nonzero()
+        labels = settled[columns]
+        for found, is_kind in ((self.found, labels > 0), (self.other, labels == 0)):
+            here = is_kind & (tops[rows, columns] > found.floor)
+            at, column = rows[here], columns[here]
+            if len(at):
+                masses = shares.transpose(0, 2, 1)[at, column]
+                found.add(nodes[at], column - 1, labels[here], masses)
+
+    def _prune(self) -> None:
+        """Put the less likely half of what is open back into tails of what it follows."""
+        items = self.items
+        goes = np.zeros(len(items), dtype=bool)
+        goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
+        goes &= items.symbols >= 0
+        # One tail for each node: those it has already are joined with what goes back.
+        goes |= (items.symbols == TAIL) & np.isin(items.parents, items.parents[goes])
+        places = goes.nonzero()[0]
+        old = items.take(places)
+        nodes, numbers = np.unique(old.parents, return_inverse=True)
+        masses, tops = np.zeros((len(nodes), old.masses.shape[1])), np.zeros(len(nodes))
+        np.add.at(masses, numbers, old.masses)
+        np.maximum.at(tops, numbers, old.tops)
+        items.remove(places)
+        where = self.node_states[nodes], self.node_prompts[nodes]
+        items.add(nodes, np.full(len(nodes), TAIL), *where, masses, tops)
+
+    def check(self) -> None:
+        """Make sure that for every prompt and model all masses add up to 1."""
+        count, items = len(self.settled), self.items
+        opened = [np.bincount(items.prompts, masses, count) for masses in items.masses.T]
+        total = self.settled.sum(axis=2) + self.untold.sum(axis=2) + np.array(opened).T
+        worst = float(np.abs(total - 1).max(initial=0.0))
+        if not worst <= _EXACTLY:
+            raise AssertionError(f"all masses add up to 1 but for {worst:.3g}")

@@ -1,0 +1,272 @@
+"""Samples from what is open of an exploration: exact conditional ones, and estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from pdfalearn.alphabet import Word
+from pdfalearn.checks import check_integer, check_share, make_generator
+from pdfalearn.errors import InputError, ModelError
+from pdfalearn.exploring.frontier import TAIL, Frontier
+from pdfalearn.exploring.likeliest import spell_words
+from pdfalearn.results import Bounds
+from pdfalearn.typing import Flags, Floats, Integers
+
+if TYPE_CHECKING:
+    from pdfalearn.exploring.asking import LiveRun
+
+# A share of the calls tells what a sample costs, before it is decided how many are drawn.
+_PILOT_SHARE = 1 / 16
+# How fast exploring closes is measured over this share of the calls that are left at first.
+_WINDOW = 1 / 16
+_MOST_AT_ONCE = 1024
+ROUNDING = 1e-12
+"""Bounds are moved outward by this."""
+
+
+class Draws(NamedTuple):
+    """Answers that were drawn, each independently of the others.
+
+    Examples
+    --------
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> explore(figure_1(), "a", gap=0.01).sample(2).words
+    [('a',), ('a',)]
+    """
+
+    words: list[Word]
+    """Words, or texts of an LLM."""
+    are_whole: list[bool]
+    """Which of them ended; the others are cut where they were sure to match, whatever follows."""
+    calls: int
+    """How many distributions were asked for."""
+    rejected: int
+    """How many others were drawn that did not match."""
+
+
+class Ends(NamedTuple):
+    """Where walks from open prefixes came to an end."""
+
+    labels: Integers
+    """What was settled, or is neither text nor end, or longer than is looked at."""
+    nodes: Integers
+    columns: Integers
+    """The column of the row of each node with which it was settled."""
+
+
+def estimate(
+    run: LiveRun, rows: Sequence[int], event: Flags, calls: int, confidence: float, seed: int
+) -> Bounds:
+    """Return bounds that hold with some confidence; see `Exploration.estimate`."""
+    from scipy.special import betaincinv
+
+    calls = check_integer(calls, "calls", 1)
+    risk, random = 1 - check_share(confidence, "confidence"), make_generator(seed)
+    frontier = run.frontier
+    ends_at = frontier.calls + calls
+    _explore_while_worth(run, rows, event, ends_at)
+    low, items, weights = _open_to(frontier, rows, event)
+    open_mass = float(weights.sum())
+    if open_mass <= 0 or frontier.calls >= ends_at:
+        high = low + _gap(frontier, rows, event)
+        return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, 1.0, ())
+    untold = _gap(frontier, rows, event) - open_mass
+    before = frontier.calls
+    pilot = max(1, int((ends_at - before) * _PILOT_SHARE))
+    _walk(frontier, *_draw_items(frontier, items, weights, pilot, random), random)
+    cost = max((frontier.calls - before) / pilot, 1 / _MOST_AT_ONCE)
+    count = max(1, int((ends_at - frontier.calls) / cost))  # fixed before these are drawn
+    ends = _walk(frontier, *_draw_items(frontier, items, weights, count, random), random)
+    hits = int(np.append(event, [False, False])[ends.labels].sum())
+    least = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, risk / 2))
+    most = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 1 - risk / 2))
+    high = low + open_mass * most + untold
+    low += open_mass * least
+    return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, confidence, ())
+
+
+_HOLDS = "the model as it computes"
+
+
+def _explore_while_worth(run: LiveRun, rows: Sequence[int], event: Flags, ends_at: int) -> None:
+    """Explore while a call lowers the gap by a larger share than half of one in those left."""
+    frontier = run.frontier
+    closed = np.ones(len(run.prompts), dtype=bool)
+    closed[list(rows)] = False
+    window = max(run.batch // 2, int((ends_at - frontier.calls) * _WINDOW))
+    seen = [(frontier.calls, _gap(frontier, rows, event))]
+    while (left := ends_at - frontier.calls) > 0:
+        if not frontier.step(closed, min(run.batch, left), 0.0 if not run.is_large else 1e-7):
+            return
+        seen.append((frontier.calls, _gap(frontier, rows, event)))
+        while len(seen) > 2 and seen[1][0] <= frontier.calls - window:
+            seen.pop(0)
+        (first, before), (last, after) = seen[0], seen[-1]
+        if last - first >= window and 1 - after / max(before, 1e-300) < (last - first) / (2 * left):
+            return
+
+
+def _gap(frontier: Frontier, rows: Sequence[int], event: Flags) -> float:
+    """Return how much is open or untold that may still come to an event."""
+    states = frontier.reading.dfa.reach[:, event].any(axis=1)
+    return float(frontier.open_masses[list(rows), 0][:, states].sum() / len(rows))
+
+
+def _open_to(
+    frontier: Frontier, rows: Sequence[int], event: Flags
+) -> tuple[float, Integers, Floats]:
+    """Return what is settled as an event, and the items that may come to it with their masses."""
+    low = float(frontier.settled[list(rows), 0][:, : len(event)][:, event].sum() / len(rows))
+    items = frontier.items
+    may: Flags = np.any(frontier.reading.dfa.reach[:, event], axis=1)
+    places = (may[items.states] & np.isin(items.prompts, rows)).nonzero()[0]
+    return low, places, items.masses[places, 0] / len(rows)
+
+
+def _draw_items(
+    frontier: Frontier, items: Integers, weights: Floats, count: int, random: Generator
+) -> tuple[Integers, Integers]:
+    """Draw open prefixes by their mass; return their nodes, and whether they are tails."""
+    drawn = items[random.choice(len(items), count, p=weights / weights.sum())]
+    table = frontier.items
+    kinds, where = np.unique(drawn, return_inverse=True)
+    nodes, symbols = table.parents[kinds].copy(), table.symbols[kinds]
+    new = symbols >= 0
+    prompts = table.prompts[kinds]
+    nodes[new] = frontier.add_nodes(nodes[new], symbols[new])
+    frontier.node_prompts[nodes], frontier.node_states[nodes] = prompts, table.states[kinds]
+    return nodes[where], (symbols == TAIL)[where]
+
+
+def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
+    """Let the model go on from nodes until something is settled; all walks go step by step."""
+    reading, count = frontier.reading, len(nodes)
+    labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    nodes, active = nodes.copy(), np.arange(count)
+    while len(active):
+        here = np.unique(nodes[active])
+        going = list[Integers]()
+        for begin in range(0, len(here), 64):
+            asked = here[begin : begin + 64]
+            (table, *_), untold, _ = frontier.ask(asked)
+            if (untold[0] > 0).any():
+                raise ModelError(
+                    "the model does not tell how likely all symbols are, so no answer can be drawn "
+                    "from it; explore it only, or wrap it in TopK"
+                )
+            mine = active[np.isin(nodes[active], asked)]
+            places = np.searchsorted(asked, nodes[mine])
+            for place in np.unique(places).tolist():
+                walks = mine[places == place]
+                node = int(asked[place])
+                after = reading.map(int(frontier.node_states[node]))
+                row = table[place]
+                if are_tails[walks[0]]:  # what was opened before is not drawn from a tail
+                    opened = frontier.opened_behind(node)
+                    row = np.where(after.settled > reading.control, row, 0.0)
+                    row[1 + opened[opened >= 0]] = 0.0
+                cumulative = np.cumsum(row)
+                drawn = np.searchsorted(
+                    cumulative, random.random(len(walks)) * cumulative[-1], side="right"
+                )
+                columns[walks] = np.minimum(drawn, len(row) - 1)
+                labels[walks] = after.settled[columns[walks]]
+                going.append(walks[labels[walks] > reading.control])
+        active = np.concatenate(going) if going else active[:0]
+        are_tails = np.zeros(count, dtype=bool)
+        if frontier.deepest is not None:
+            cut = frontier.depths[nodes[active]] >= frontier.deepest
+            labels[active[cut]] = reading.control + 1
+            active = active[~cut]
+        if len(active):
+            _step(frontier, nodes, columns, active)
+    return Ends(labels, nodes, columns)
+
+
+def _step(frontier: Frontier, nodes: Integers, columns: Integers, active: Integers) -> None:
+    """Move walks to the nodes behind their columns."""
+    width = 2**32
+    keys, where = np.unique(nodes[active] * width + columns[active] - 1, return_inverse=True)
+    parents, symbols = keys // width, (keys % width).astype(np.int32)
+    new = frontier.add_nodes(parents, symbols)
+    for place, (parent, symbol) in enumerate(zip(parents.tolist(), symbols.tolist(), strict=True)):
+        after = frontier.reading.map(int(frontier.node_states[parent]))
+        at = int(np.searchsorted(after.live, symbol))
+        frontier.node_states[new[place]] = after.targets[at]
+    frontier.node_prompts[new] = frontier.node_prompts[parents]
+    nodes[active] = new[where]
+
+
+def draw_matching(
+    run: LiveRun, rows: Sequence[int], event: Flags, count: int, seed: int, calls: int
+) -> Draws:
+    """Draw answers among those of an event; see `Exploration.sample`."""
+    count = check_integer(count, "count", 0)
+    random, frontier = make_generator(seed), run.frontier
+    ends_at = frontier.calls + check_integer(calls, "calls", 1)
+    begun, rejected = frontier.calls, 0
+    if frontier.untold[list(rows), 0].any():
+        raise InputError("the model did not tell all that may follow, so nothing can be drawn")
+    if not frontier.items.size and not frontier.steps:
+        raise InputError("every answer matches the same, so draw with pdfalearn.sample")
+    accepted: list[tuple[int, int]] = []
+    # Settled mass is drawn by the node behind which it was settled, then by the column.
+    settled = frontier.node_settled[: frontier.size, 0, : len(event)][:, event].sum(axis=1)
+    settled = np.where(np.isin(frontier.node_prompts[: frontier.size], rows), settled, 0.0)
+    low = float(settled.sum())
+    while len(accepted) < count:
+        _, items, weights = _open_to(frontier, rows, event)
+        open_mass = float(weights.sum() * len(rows))
+        if low + open_mass <= 0 or frontier.calls > ends_at:
+            raise InputError(
+                f"only {len(accepted)} of {count} answers that match were found within the calls; "
+                "explore more before, or allow more calls"
+            )
+        share = low / (low + open_mass)
+        tries = min(_MOST_AT_ONCE, int((count - len(accepted)) / max(share, 0.01)) + 1)
+        is_settled = random.random(tries) < share
+        drawn = np.full((tries, 2), -1)
+        if is_settled.any():
+            nodes = random.choice(len(settled), is_settled.sum(), p=settled / low)
+            drawn[is_settled] = _draw_settled(frontier, nodes, event, random)
+        if not is_settled.all():
+            ends = _walk(
+                frontier,
+                *_draw_items(frontier, items, weights, int((~is_settled).sum()), random),
+                random,
+            )
+            is_match = np.append(event, [False, False])[ends.labels]
+            found = np.stack([ends.nodes, ends.columns], axis=1)
+            drawn[~is_settled] = np.where(is_match[:, None], found, -1)
+        # In the order in which they were drawn, and no more than are needed: so there is no bias.
+        matching = (drawn[:, 0] >= 0).nonzero()[0][: count - len(accepted)]
+        last = int(matching[-1]) if len(accepted) + len(matching) == count else tries - 1
+        rejected += int((drawn[: last + 1, 0] < 0).sum())
+        accepted += [(node, column) for node, column in drawn[matching].tolist()]
+    where = np.array(accepted, dtype=np.int64).reshape(-1, 2)
+    words = spell_words(frontier, run.alphabet, where[:, 0], where[:, 1] - 1)
+    return Draws(words, (where[:, 1] == 0).tolist(), frontier.calls - begun, rejected)
+
+
+def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Generator) -> Integers:
+    """Draw with which column behind nodes an event was settled; return pairs of both."""
+    drawn = np.stack([nodes, np.zeros(len(nodes), dtype=np.int64)], axis=1)
+    if not frontier.reading.dfa.is_lasting:
+        return drawn  # only the end settles a match
+    different = np.unique(nodes)
+    for begin in range(0, len(different), 64):
+        asked = different[begin : begin + 64]
+        (table, *_), _, _ = frontier.ask(asked)
+        for node, row in zip(asked.tolist(), table, strict=True):
+            settled = frontier.reading.map(int(frontier.node_states[node])).settled
+            is_match = np.append(event, [False, False])[settled]
+            cumulative = np.cumsum(np.where(is_match, row, 0.0))
+            here = (nodes == node).nonzero()[0]
+            chances = random.random(len(here)) * cumulative[-1]
+            drawn[here, 1] = np.searchsorted(cumulative, chances, side="right")
+    return drawn

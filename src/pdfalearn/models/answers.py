@@ -1,0 +1,207 @@
+"""The answers of a causal language model, over its whole vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pdfalearn.alphabet import Symbol
+from pdfalearn.checks import check_integer, check_number, check_share
+from pdfalearn.errors import InputError
+from pdfalearn.models._opened_transformer import OpenedTransformer
+from pdfalearn.models._token_bytes import token_bytes
+from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
+from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.models.transformer import TransformerModel
+from pdfalearn.rows import Rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+# About this many logits are in float64 at once.
+_LOGITS_AT_ONCE = 2**20
+
+
+class Answers(TransformerModel):
+    """A causal language model of Hugging Face over its whole vocabulary, behind a prompt or many.
+
+    Its symbols are the tokens; a word is what the model answers. Ask it with `explore`, whose
+    languages are then about text, however that is cut into tokens.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As for `TransformerModel`. There has to be a tokenizer, and it has to be known which bytes
+        its tokens stand for.
+    prompt : str, sequence of int, or sequence of mapping
+        What the model answers to.
+    prompts : sequence, or mapping of str to such prompts, optional
+        Many prompts instead of one; a mapping names them. What all of them begin with is computed
+        once.
+    chat : bool
+        Whether each prompt is put into the tokenizer's chat template.
+    ends : sequence of str or int, or None
+        The tokens that end an answer; if None, all of the model's own.
+    temperature, top_k, top_p
+        How the model is served; if not given, the distribution is taken as it is. The order is the
+        usual one: temperature, then the ``top_k`` likeliest tokens, then the fewest with a mass of
+        at least ``top_p``.
+    **options
+        ``memory``, ``batch``, ``precision``, ``device`` and ``cost`` of `TransformerModel`.
+
+    Attributes
+    ----------
+    ends : tuple of int
+        The tokens that end an answer.
+    token_bytes : tuple of bytes or None
+        The bytes of every symbol; None for ends and control tokens, which are not text.
+    first_words : dict of str to tuple of int
+        For every prompt what stands behind that which all of them begin with.
+
+    Examples
+    --------
+    >>> from transformers import LlamaConfig, LlamaForCausalLM
+    >>> from tests.models.transformers_tokenizers import byte_tokenizer
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    >>> config = LlamaConfig(vocab_size=330, num_attention_heads=2, **sizes)
+    >>> llm = Answers(LlamaForCausalLM(config).eval(), byte_tokenizer(), prompt="heads or")
+    >>> len(llm.alphabet), llm.ends, llm.token_bytes[66]
+    (330, (2,), b'b')
+    """
+
+    ends: tuple[int, ...]
+    first_words: dict[str, tuple[int, ...]]
+    token_bytes: tuple[bytes | None, ...]
+
+    def __init__(
+        self,
+        model: PreTrainedModel | str | Path,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        *,
+        prompt: Prompt = "",
+        prompts: Sequence[Prompt] | Mapping[str, Prompt] | None = None,
+        chat: bool = False,
+        ends: GivenEnds = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        **options: Any,
+    ) -> None:
+        if prompts is not None and len(prompt):
+            raise InputError("give a prompt or prompts, not both")
+        if ends == "rest":
+            raise InputError("ends='rest' is for symbols; here every token is one")
+        self._prompts = _name_prompts(prompt if prompts is None else prompts, prompts is None)
+        self._temperature = check_number(temperature, "temperature", 0, 1e6, is_open=True)
+        self._top_k = None if top_k is None else check_integer(top_k, "top_k", 1)
+        self._top_p = None if top_p is None else check_share(top_p, "top_p")
+        super().__init__(model, tokenizer, (), chat=chat, ends=ends, **options)
+        self.full_support = top_k is None and top_p is None
+
+    def __repr__(self) -> str:
+        return f"Answers({type(self._model.module).__name__}, {len(self.first_words)} prompts)"
+
+    def _spell(
+        self,
+        tokens: Tokens,
+        symbols: Texts,
+        ends: GivenEnds,
+        terminal: Symbol,
+        outside: Symbol | None,
+    ) -> Spelling:
+        self.ends = tuple(token for token in tokens.ends(ends) if isinstance(token, int))
+        count = self._model.vocabulary
+        if not self.ends or not set(self.ends) <= set(range(count)):
+            raise InputError(
+                f"the ends {self.ends} are not tokens of the model, which has {count:,}"
+            )
+        spelt = token_bytes(tokens.needed("asking about texts"), count)
+        self.token_bytes = tuple(
+            None if token in self.ends else text for token, text in enumerate(spelt)
+        )
+        # Every token is a symbol, as a prompt may hold those that end an answer. A number beyond
+        # all tokens stands for their end.
+        return Spelling({token: (token,) for token in range(count)}, [count], terminal=terminal)
+
+    def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
+        encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
+        shared = _shared_beginning(list(encoded.values()))
+        if not shared:
+            raise InputError(
+                "the prompts do not begin with the same token; ask one at a time, or put the same "
+                "text before each"
+            )
+        self.first_words = {name: path[len(shared) :] for name, path in encoded.items()}
+        return shared
+
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        """A hash of all that decides the answers, how the model is served included."""
+        served = (self.ends, self._temperature, self._top_k, self._top_p)
+        return f"{super().fingerprint} {served}"
+
+    def open(self) -> OpenedTransformer:
+        """Return what keeps the keys and values of one run; it has the whole memory for itself."""
+        self._model.check_ready()
+        return _OpenedAnswers(self)
+
+    def distribution(self, logits: Tensor) -> Tensor:
+        """Return what tokens are drawn from, a row for each row of logits, in float64."""
+        logits = logits.double() / self._temperature
+        if self._top_k is not None and self._top_k < logits.shape[-1]:
+            least = logits.topk(self._top_k, dim=-1).values[..., -1:]
+            logits = logits.masked_fill(logits < least, float("-inf"))
+        if self._top_p is not None:
+            ordered, places = logits.softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
+            beyond = ordered.cumsum(dim=-1) - ordered >= self._top_p
+            beyond[..., 0] = False  # the likeliest is always there
+            cut = beyond.scatter(-1, places, beyond)
+            logits = logits.masked_fill(cut, float("-inf"))
+        return logits.softmax(dim=-1)
+
+
+class _OpenedAnswers(OpenedTransformer):
+    """Answers over all tokens: rows are made of whole distributions."""
+
+    def __init__(self, answers: Answers) -> None:
+        import torch
+
+        super().__init__(answers._setup, answers._way)
+        self._answers = answers
+        device = answers._model.module.device
+        self._ends = torch.tensor(answers.ends, device=device)
+
+    def _make_rows(self, logits: Tensor, count: int) -> Rows:
+        import torch
+
+        parts = []
+        for few in logits.split(max(1, _LOGITS_AT_ONCE // logits.shape[1])):
+            mass = self._answers.distribution(few)
+            end = mass.index_select(1, self._ends).sum(dim=1, keepdim=True)
+            mass.index_fill_(1, self._ends, 0.0)
+            parts.append(torch.cat([end, mass], dim=1))
+        return Rows.dense(torch.cat(parts).cpu().numpy())
+
+
+def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return what all of some tuples begin with."""
+    first, last = min(paths), max(paths)  # what these two share, all between them do
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)]
+
+
+def _name_prompts(given: Any, is_one: bool) -> dict[str, Prompt]:
+    """Return prompts by their names: those of a mapping, or the beginning of their texts."""
+    if is_one:
+        return {given if isinstance(given, str) else "": given}
+    if isinstance(given, Mapping):
+        named = dict(given)
+    elif isinstance(given, str):
+        raise InputError("prompts are a list of prompts; give a single one as prompt")
+    else:
+        named = {one if isinstance(one, str) else f"prompt {n}": one for n, one in enumerate(given)}
+    if not named or (hasattr(given, "__len__") and len(named) < len(given)):
+        raise InputError("the prompts are empty, or one is there twice; give different ones")
+    return named

@@ -1,0 +1,87 @@
+"""``pdfalearn ask answers`` and ``drift``: bounds, verdicts by exit codes, prompts of LLMs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pdfalearn import PDFA, save
+from tests.cli.program import error_of, run, run_json
+from tests.support import need_module
+
+ROWS = [[0.5, 0.3, 0.2], [0.25, 0.25, 0.5]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    need_module("interegular")
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (("a", ROWS), ("b", ROWS[::-1])):
+        pdfa = PDFA(alphabet="01", transitions=[[0, 1], [1, 0]], probabilities=rows)
+        save(pdfa, tmp_path / f"{name}.json")
+    return tmp_path
+
+
+def test_bounds_lists_and_samples() -> None:
+    classes = ("--class", "zero=0.*", "--class", "one=1.*")
+    lists = ("--likeliest", "2", "--instead", "1", "--sample", "3", "--gap", "0.001")
+    found = run_json("ask", "answers", "a.json", *classes, "--begins", *lists)
+    assert found["classes"]["zero"]["low"] == pytest.approx(0.3, abs=1e-9)
+    assert found["classes"]["one"]["high"] == pytest.approx(0.2, abs=1e-9)
+    assert found["high"] - found["low"] <= 0.001
+    assert [one["word"] for one in found["likeliest"]] == [["0"], ["1"]]
+    assert found["instead"][0]["word"] == []
+    assert len(found["sample"]["words"]) == 3
+    shown = run("ask", "answers", "a.json", *classes, "--begins", *lists).stdout
+    for text in ("zero", "any of these", "likeliest", "instead", "sample", "calls"):
+        assert text in shown
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.2", 0), ("0.4", 1)])
+def test_verdicts_are_exit_codes(least: str, code: int) -> None:
+    asked = ("ask", "answers", "a.json", "--matches", "0", "--begins", "--at-least", least)
+    assert run(*asked, exit_code=code).stdout
+    near = ("drift", "a.json", "b.json", "--matches", "0", "--begins", "--tolerance")
+    assert run(*near, "0.1", exit_code=0).stdout
+    assert run(*near, "0.01", exit_code=1).stdout
+
+
+def test_an_open_verdict() -> None:
+    hard = ("--matches", ".*01.*", "--max-words", "2", "--at-least", "0.25")
+    found = json.loads(run("ask", "answers", "a.json", *hard, "--json", exit_code=3).stdout)
+    assert found["verdict"] is None
+    assert found["stopped"] == "max_words"
+
+
+def test_what_is_refused() -> None:
+    for arguments, message in (
+        (("--begins",), "Give either --class"),
+        (("--matches", "0", "--class", "a=1"), "Give either --class"),
+        (("--class", "a"), "NAME=REGEX"),
+        (("--matches", "0", "--begins", "--contains"), "only one of"),
+        (("--matches", "0", "--prompts", "x"), "--prompts is for LLMs"),
+    ):
+        assert message in error_of("ask", "answers", "a.json", *arguments)
+
+
+@pytest.mark.slow
+def test_prompts_of_an_llm(folder: Path) -> None:
+    for name in ("torch", "transformers", "tokenizers"):
+        need_module(name)
+    from tests.exploring.cases import tiny_llm
+    from tests.models.transformers_tokenizers import byte_tokenizer
+
+    tokenizer = byte_tokenizer()
+    tiny_llm(len(tokenizer)).save_pretrained(folder / "llm")
+    tokenizer.save_pretrained(folder / "llm")
+    (folder / "prompts.txt").write_text('"the coin"\n"the number"\n')
+    asked = ("ask", "answers", "hf:llm", "--matches", "[a-m]", "--begins", "--gap", "0.001")
+    found = run_json(*asked, "--prompts", "prompts.txt")
+    assert [one["prompt"] for one in found["prompts"]] == ["the coin", "the number"]
+    assert all(one["high"] - one["low"] <= 0.001 for one in found["prompts"])
+    same = ("drift", "hf:llm", "hf:llm", "--matches", "[a-m]", "--begins", "--prompt", "the coin")
+    assert run(*same, "--tolerance", "0.1").stdout
+    (folder / "bad.txt").write_text("the coin\n")
+    assert "line 1 is not JSON" in error_of(*asked, "--prompts", "bad.txt")

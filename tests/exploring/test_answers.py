@@ -1,0 +1,176 @@
+"""LLMs over their whole vocabulary, against texts that are enumerated token by token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pdfalearn import Answers, Budget, explore
+from pdfalearn.errors import InputError
+from tests.exploring.cases import matches, served, tiny_llm
+from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
+from tests.support import need_module
+
+NEARLY = 1e-6
+"""Of probabilities that a network in float32 computes in another order."""
+
+
+@pytest.fixture(autouse=True)
+def _packages() -> None:
+    for name in ("torch", "transformers", "tokenizers", "interegular"):
+        need_module(name)
+
+
+def enumerate_truth(
+    llm: Answers, network: Any, prompt: tuple[int, ...], pattern: str, match: str, how: Any
+) -> float:
+    """Return the probability of a match within two tokens, over all token sequences."""
+    import torch
+
+    spelling, ends = llm.token_bytes, list(llm.ends)
+
+    def rows(texts: list[list[int]]) -> Any:
+        with torch.no_grad():
+            logits = network(torch.tensor(texts)).logits[:, -1].double().numpy()
+        return served(logits, *how)
+
+    count, total = len(spelling), 0.0
+    known: dict[bytes, bool] = {}
+
+    def is_match(text: bytes) -> bool:
+        if text not in known:
+            known[text] = matches(text, pattern, match)
+        return known[text]
+
+    first = rows([list(prompt)])[0]
+    second = rows([[*prompt, token] for token in range(count)])
+    if match == "whole":
+        total += first[ends].sum() * is_match(b"")
+    elif is_match(b""):
+        return 1.0
+    for token in range(count):
+        if (text := spelling[token]) is None:
+            continue
+        if match != "whole":
+            if is_match(text):
+                total += first[token]
+                continue
+            for other, after in enumerate(spelling):
+                if after is not None and is_match(text + after):
+                    total += first[token] * second[token, other]
+        else:
+            total += first[token] * second[token, ends].sum() * is_match(text)
+    return float(total)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_truth_is_inside(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(len(tokenizer) + 2, seed)
+    how = [(1.0, None, None), (0.7, None, None), (1.0, 20, None), (1.3, None, 0.8)][seed % 4]
+    settings: Any = dict(zip(("temperature", "top_k", "top_p"), how, strict=True))
+    llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], **settings)
+    pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a"]))
+    for match in ("begins", "contains", "whole"):
+        within = 1 if match == "whole" else 2
+        known = enumerate_truth(llm, network, llm.prompt, pattern, match, how)
+        asked = explore(
+            llm,
+            {"x": pattern},
+            match=match,
+            within=within,
+            gap=0,
+            budget=Budget(max_words=1),
+        )
+        for words in (1, 5, 40, 400):
+            assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)
+            asked = asked.more(gap=0.001, budget=Budget(max_words=words))
+        assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)
+        assert asked.high - asked.low <= 0.001
+        assert asked.control > 0 or how[1] or how[2] or known == 1
+
+
+@pytest.mark.slow
+def test_prompts_share_what_they_begin_with() -> None:
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(len(tokenizer), 3)
+    prompts = ["heads or tails", "heads or", "the number"]
+    together = Answers(network, tokenizer, prompts=[f"once {p}" for p in prompts], chat=True)
+    asked = explore(together, "[a-m]", match="begins", gap=1e-6)
+    for prompt in prompts:
+        alone = Answers(network, tokenizer, prompt=f"once {prompt}", chat=True)
+        known = explore(alone, "[a-m]", match="begins", gap=1e-6)
+        part = asked.behind(f"once {prompt}")
+        assert part.low == pytest.approx(known.low, abs=NEARLY)
+        assert part.high == pytest.approx(known.high, abs=NEARLY)
+    assert "mean of any match" in str(asked)
+    assert together.fingerprint != Answers(network, tokenizer, prompt="once", chat=True).fingerprint
+
+
+@pytest.mark.slow
+def test_bytes_of_pieces_are_those_that_are_decoded() -> None:
+    for tokenizer in (blank_tokenizer(), byte_tokenizer(), byte_fallback_tokenizer()):
+        llm = Answers(tiny_llm(len(tokenizer) + 1), tokenizer, prompt="the number is")
+        text = " coin is 7"
+        tokens = tokenizer.encode("a" + text, add_special_tokens=False)
+        spelt = b"".join(llm.token_bytes[token] or b"?" for token in tokens)
+        assert spelt.decode().strip() == "a" + text
+        assert llm.token_bytes[-1] is None
+
+
+def byte_fallback_tokenizer() -> Any:
+    """Return one as of Llama 2: pieces, and single bytes for what none of them has."""
+    from tokenizers import Tokenizer, decoders, models, normalizers
+    from transformers import PreTrainedTokenizerFast
+
+    names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    names += ["\u2581", *"acdefghimnoprstux7", "\u2581a", "oi", "is"]
+    vocabulary = {name: number for number, name in enumerate(names)}
+    merges = [("\u2581", "a"), ("o", "i"), ("i", "s")]
+    inner = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", byte_fallback=True))
+    inner.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+    )
+    inner.decoder = decoders.Sequence(
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def test_bad_arguments() -> None:
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(len(tokenizer))
+    with pytest.raises(InputError, match="not both"):
+        Answers(network, tokenizer, prompt="a", prompts=["b"])
+    with pytest.raises(InputError, match="needs a tokenizer"):
+        Answers(network, prompt=[1], ends=[0])
+    with pytest.raises(InputError, match="do not begin with the same token"):
+        Answers(network, tokenizer, prompts=["heads", "once"])
+    with pytest.raises(InputError, match="not tokens of the model"):
+        Answers(network, tokenizer, prompt="a", ends=[5000])
+    with pytest.raises(InputError, match="too long"):
+        Answers(network, tokenizer, prompt=[3] * 70)
+    llm = Answers(network, tokenizer, prompt="heads")
+    with pytest.raises(InputError, match="prompts to Answers"):
+        explore(llm, "a", prompts={"x": (1,)})
+    unknown = blank_tokenizer()
+    with pytest.raises(InputError, match="does not know all of the prompt"):
+        Answers(tiny_llm(len(unknown)), unknown, prompt="日")
+
+
+@pytest.mark.slow
+def test_bytes_that_cannot_be_known() -> None:
+    from tokenizers import Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
+    inner = Tokenizer(models.WordLevel({"<e>": 0, "a": 1, "b": 2}, unk_token="<e>"))
+    inner.decoder = decoders.WordPiece()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<e>", unk_token="<e>")
+    with pytest.raises(InputError, match="cannot be known"):
+        Answers(tiny_llm(3), tokenizer, prompt=[1])

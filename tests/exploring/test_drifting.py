@@ -1,0 +1,105 @@
+"""Bounds on how far two models are apart, against enumerated words."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pdfalearn import PDFA, Budget, LanguageModel, drift, probability
+from pdfalearn.errors import InputError
+from pdfalearn.exploring import ExplorationInterrupted, Step
+from pdfalearn.models import Batch, FunctionModel, Rows
+from tests.exploring.cases import LANGUAGES, random_target
+from tests.support import need_module
+
+NEARLY = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def _regular_expressions() -> None:
+    need_module("interegular")
+
+
+def other_target(pdfa: PDFA, random: np.random.Generator) -> PDFA:
+    """Return an automaton that differs from another in some rows."""
+    rows = pdfa.probabilities * random.uniform(0.7, 1.3, pdfa.probabilities.shape)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_total_variation_is_inside(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    one = random_target(random)
+    two = other_target(one, random)
+    language = str(random.choice(LANGUAGES))
+    apart_truly = abs(probability(one, language) - probability(two, language))
+    words = [w for n in range(7) for w in product(one.alphabet.symbols, repeat=n)]
+    short = sum(abs(one.probability(w) - two.probability(w)) for w in words) / 2
+    for calls in (1, 4, 20, 200):
+        apart = drift(one, two, language, gap=1e-4, budget=Budget(max_words=calls))
+        assert apart.low - NEARLY <= apart_truly <= apart.high + NEARLY
+        # Up to where they are settled, answers are not further apart than whole words.
+        rest = 1 - sum(one.probability(w) for w in words)
+        assert apart.prompts[0].answers_low <= short + rest + NEARLY
+        assert apart.prompts[0].answers_low <= apart.prompts[0].answers_high
+        assert apart.low <= apart.prompts[0].answers_high + NEARLY
+        assert apart.noise == 0
+    everything = drift(one, two, ".*", gap=1e-3, budget=Budget(max_words=3000)).prompts[0]
+    assert everything.answers_low - NEARLY <= short + rest
+    assert short - NEARLY <= everything.answers_high
+
+
+def test_tolerance_is_settled_early() -> None:
+    rows = [[[0.0, p, 1 - p], [0.5, 0.25, 0.25]] for p in (0.2, 0.6)]
+    coins = [PDFA(alphabet="ab", transitions=[[1, 1], [1, 1]], probabilities=each) for each in rows]
+    apart = drift(coins[0], coins[1], "a.*", tolerance=0.1, match="begins", gap=0)
+    assert apart.is_within(0.1) is False
+    assert apart.calls < 50
+    assert drift(coins[0], coins[0], "a.*", match="begins", tolerance=0.1).is_within(0.1) is True
+    assert {one.word for one in apart.differences[:2]} == {("a",), ("b",)}
+
+
+class Shaky(LanguageModel):
+    """A model whose rows depend a little on how many are asked for."""
+
+    def __init__(self) -> None:
+        self._model = FunctionModel(lambda words: [[0.5, 0.25, 0.25]] * len(words), "ab")
+        self.alphabet = self._model.alphabet
+
+    def answer(self, batch: Batch) -> Rows:
+        shift = 1e-4 if batch.count == 1 else 0.0
+        return Rows.dense(np.tile([0.5 + shift, 0.25 - shift, 0.25], (batch.count, 1)))
+
+
+def test_noise_widens_bounds() -> None:
+    apart = drift(Shaky(), Shaky(), "a.*", gap=0.01)
+    assert 1e-4 <= apart.noise <= 1e-2
+    assert apart.low == 0.0
+    assert apart.is_within(apart.noise / 2) is None
+
+
+def test_models_that_cannot_be_compared() -> None:
+    random = np.random.default_rng(0)
+    pdfa = random_target(random)
+    other = PDFA(alphabet="xy", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
+    with pytest.raises(InputError, match="other symbols"):
+        drift(pdfa, other, "a")
+
+
+def test_an_interrupt_brings_the_bounds_so_far() -> None:
+    def stop(step: Step) -> None:
+        if step.calls > 20:
+            raise KeyboardInterrupt
+
+    random = np.random.default_rng(3)
+    pdfa = random_target(random)
+    with pytest.raises(ExplorationInterrupted) as caught:
+        drift(pdfa, other_target(pdfa, random), ".*", gap=0, progress=stop)
+    found = caught.value.drift
+    assert found is not None
+    assert found.stopped == "interrupted"
+    assert found.prompts[0].answers_high < 1
