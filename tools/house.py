@@ -63,6 +63,7 @@ PUBLIC_ROOMS = (
     "results",
     "stores",
     "viewing",
+    "watching",
     "experiments",
     "exploring",
     "corpora",

@@ -35,6 +35,7 @@ ROOMS = (
         "testing",
     ),
     "viewing",
+    "watching",
 )
 """Rooms that are public besides the package itself, as far as there are."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -23,6 +23,13 @@ def predict_by_ngrams(learnt: Words, asked: Words, width: int, orders: range) ->
     >>> {order: np.exp(values).round(4).tolist() for order, values in found.items()}
     {1: [0.1406], 2: [0.3464]}
     """
+    shares = ngram_shares(learnt, asked, width, orders)
+    starts = asked.offsets[:-1] + np.arange(len(asked))
+    return {order: np.add.reduceat(np.log(each), starts) for order, each in shares.items()}
+
+
+def ngram_shares(learnt: Words, asked: Words, width: int, orders: range) -> dict[int, Floats]:
+    """Return the probability of every symbol and end of words, by n-grams of each order."""
     count = len(learnt)
     columns = _join_columns(learnt, asked)
     is_learnt = np.arange(len(columns)) < len(learnt.symbols) + count
@@ -34,9 +41,7 @@ def predict_by_ngrams(learnt: Words, asked: Words, width: int, orders: range) ->
     for order in range(1, max(orders) + 1):
         shares = _mix(contexts, columns, is_learnt, shares, width)
         if order in orders:
-            logarithms = np.log(shares[~is_learnt])
-            starts = asked.offsets[:-1] + np.arange(len(asked))
-            found[order] = np.add.reduceat(logarithms, starts)
+            found[order] = shares[~is_learnt]
         contexts = _lengthen(contexts, columns, begins, width)
     return found
 

@@ -8,7 +8,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
-    from pdfalearn.analysis import Monitor as Monitor
     from pdfalearn.analysis import most_likely as most_likely
     from pdfalearn.analysis import probability as probability
     from pdfalearn.analysis import score as score
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
     from pdfalearn.sweeping import sweep as sweep
     from pdfalearn.viewing import draw as draw
     from pdfalearn.viewing import view as view
+    from pdfalearn.watching import Monitor as Monitor
+    from pdfalearn.watching import calibrate as calibrate
 
     __all__: list[str]
 
@@ -74,6 +75,7 @@ if TYPE_CHECKING:  # rooms, as attributes of the package
     from pdfalearn import stores as stores
     from pdfalearn import testing as testing
     from pdfalearn import viewing as viewing
+    from pdfalearn import watching as watching
 
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

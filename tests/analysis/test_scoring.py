@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, sqrt
+from math import inf, isnan
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdfalearn import PDFA
-from pdfalearn.analysis import Monitor, score, surprisals
+from pdfalearn.analysis import score, surprisals
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
 from tests.analysis.brute import automata
@@ -117,58 +117,3 @@ def test_bad_lines_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(FileFormatError, match="not a text in UTF-8"):
         score(random_pdfa(3, 2, seed=1), path)
-
-
-@examples(80)
-@given(pdfa=automata(), words=WORDS)
-def test_a_monitor_follows_words_one_after_the_other(pdfa: PDFA, words: list[str]) -> None:
-    monitor = Monitor(pdfa)
-    rows = exactly(pdfa).probabilities
-    surprisal = expected = variance = 0.0
-    for word in words:
-        for end in range(len(word) + 1):
-            state = pdfa.state_after(word[:end])
-            symbol = word[end] if end < len(word) else "$"
-            value = monitor.observe(symbol)
-            if state is None or value == inf:
-                assert monitor.is_lost
-                assert (monitor.state, monitor.deviation) == (None, inf)
-                assert monitor.observe("a") == inf
-                monitor.reset()
-                assert (monitor.observed, monitor.is_lost) == (0, False)
-                return
-            row = rows[state][rows[state] > 0]
-            mean = -(row * np.log(row)).sum()
-            surprisal, expected = surprisal + value, expected + mean
-            variance += (row * (-np.log(row) - mean) ** 2).sum()
-            assert monitor.surprisal == pytest.approx(surprisal)
-            assert monitor.expected == pytest.approx(expected)
-            if variance > 1e-9:
-                assert monitor.deviation == pytest.approx(
-                    (surprisal - expected) / sqrt(variance), rel=1e-6, abs=1e-6
-                )
-
-
-def test_a_monitor_tells_its_own_words_from_others() -> None:
-    usual, other = random_pdfa(50, 3, seed=1), random_pdfa(50, 3, seed=2)
-    ends = []
-    for source in (usual, other):
-        monitor = Monitor(usual)
-        for word in source.sample(500, seed=5).words:
-            for symbol in (*word, "$"):
-                monitor.observe(symbol)
-        ends.append(monitor.deviation)
-    assert abs(ends[0]) < 4
-    assert ends[1] > 10
-
-
-def test_a_monitor_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(InputError, match="symbol 'x' is not in the alphabet"):
-        Monitor(random_pdfa(3, 2, seed=1)).observe("x")
-    monitor = Monitor(random_pdfa(3, 2, seed=1), other=0.25)
-    assert monitor.observe("x") == monitor.surprisal == pytest.approx(np.log(4))
-    assert (monitor.state, monitor.observed) == (0, 1)
-    deterministic = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.0, 1.0]])
-    monitor = Monitor(deterministic)
-    assert (monitor.observe("a"), monitor.deviation) == (0.0, 0.0)
-    assert monitor.observe("$") == inf

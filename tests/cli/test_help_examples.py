@@ -79,6 +79,14 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)
         (tmp_path / "model.arpa").write_text(ARPA)
+    if name in ("distill", "calibrate", "monitor"):
+        need_module("drain3")
+        lines = [f"req=r{number} {what}\n" for number in range(1000) for what in ("in", "out")]
+        for log in ("app.log", "monday.log", "tuesday.log"):
+            (tmp_path / log).write_text("".join(lines))
+    if name == "monitor":
+        run("distill", "monday.log", "--template", "--session", r"req=(\w+)", "-o", "model.json")
+        run("calibrate", "model.json", "tuesday.log", "-o", "watched.json")
     if name in ("compare", "view"):
         run("convert", "target.json", "-o", "usual.json")
         for day in ("monday", "friday", "sessions"):
@@ -92,7 +100,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name == "experiments report":
         run("experiments", "run", 4, "-o", "results", "--values", "10,20")
     for example in examples_of(*name.split()):
-        if any(map(is_llm, example)):
+        if any(map(is_llm, example)) or "--follow" in example:  # which goes on until Ctrl-C
             continue
         if ">" in example:
             *example, _, file = example

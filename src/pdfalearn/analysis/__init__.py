@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
     from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
-    from pdfalearn.analysis.scoring import Monitor as Monitor
     from pdfalearn.analysis.scoring import Score as Score
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
@@ -40,8 +39,9 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.analysis.change_tests import count_taken as count_taken
     from pdfalearn.analysis.change_tests import find_changes as find_changes
     from pdfalearn.analysis.change_tests import judge_changes as judge_changes
-    from pdfalearn.analysis.odd_words import OddWord as OddWord
-    from pdfalearn.analysis.odd_words import odd_words as odd_words
+    from pdfalearn.analysis.scoring import OTHER as OTHER
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
+    from pdfalearn.analysis.surprising_words import OddWord as OddWord
+    from pdfalearn.analysis.surprising_words import odd_words as odd_words
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,17 +1,16 @@
-"""How likely an automaton finds words: scores of corpora, and of a sequence as it goes on."""
+"""How likely an automaton finds words: scores of corpora."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import exp, inf, log, nan, sqrt
+from math import exp, nan
 
 import numpy as np
-from scipy.special import entr
 
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.chains import Side, minus_logs, normalise_rows
+from pdfalearn.chains import Side, minus_logs
 from pdfalearn.checks import check_number
 from pdfalearn.corpora import (
     Corpus,
@@ -292,100 +291,3 @@ def surprisals_of(
             return symbols, np.where(impossible, np.inf, values)[:count].tolist()
         place -= len(words)
     return None
-
-
-class Monitor:
-    """Follows a sequence of symbols through an automaton, in constant time a symbol.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        What is usual. Its rows are divided by their sums.
-    other : float, optional
-        The probability of a symbol that the automaton does not have, after which the state is the
-        same; if not given, such a symbol is refused.
-
-    Notes
-    -----
-    Every symbol has a surprise, -ln of its probability. What a state expects of the next one, and
-    its variance, are known exactly. ``deviation`` is the sum of the surprises minus that of the
-    expectations, over the root of the summed variances: it stays within a few units of 0 as long as
-    the sequence comes from the automaton, however long it is.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_1
-    >>> monitor = Monitor(figure_1())
-    >>> [round(monitor.observe("a"), 3) for _ in range(3)]
-    [0.0, 0.693, 0.693]
-    >>> monitor.deviation, monitor.is_lost
-    (0.0, False)
-    >>> monitor.observe("$")  # the end of a word: the next one begins in the initial state
-    0.6931471805599453
-    """
-
-    def __init__(self, pdfa: PDFA, *, other: float | None = None) -> None:
-        self._pdfa = check_pdfa(pdfa, "pdfa")
-        self._other: float | None = None
-        if other is not None:
-            self._other = -log(check_number(other, "other", 0, 1, is_open=True))
-        rows = normalise_rows(pdfa.probabilities)
-        self._costs = minus_logs(rows)
-        self._means = entr(rows).sum(axis=1)
-        # A state's expected surprise is its entropy; the variance is that of the surprise.
-        gaps = np.where(rows > 0, self._costs - self._means[:, None], 0.0)
-        self._variances = (rows * gaps**2).sum(axis=1)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin again in the initial state, with nothing observed."""
-        self.state: int | None = self._pdfa.initial
-        """The state that the sequence has led to; None if it is lost."""
-        self.observed = 0
-        """How many symbols were observed, terminals counted."""
-        self.surprisal = 0.0
-        """The sum of all surprises, in nats."""
-        self.expected = 0.0
-        """The sum of what was expected of them."""
-        self._variance = 0.0
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether something impossible was observed; only `reset` helps."""
-        return self.state is None
-
-    @property
-    def deviation(self) -> float:
-        """By how many standard deviations the sequence is more surprising than expected."""
-        if self.surprisal == inf:
-            return inf
-        if self._variance == 0:
-            return 0.0
-        return (self.surprisal - self.expected) / sqrt(self._variance)
-
-    def observe(self, symbol: Symbol) -> float:
-        """Take the next symbol, or the terminal, and return its surprise.
-
-        Raises
-        ------
-        InputError
-            If the automaton has no such symbol, and no ``other`` was given.
-        """
-        pdfa = self._pdfa
-        if self._other is not None and symbol != pdfa.terminal and symbol not in pdfa.alphabet:
-            self.observed += 1
-            self.surprisal += self._other
-            return inf if self.state is None else self._other
-        column = 0 if symbol == pdfa.terminal else pdfa.alphabet.index(symbol) + 1
-        self.observed += 1
-        if self.state is None:
-            return inf
-        state, cost = self.state, float(self._costs[self.state, column])
-        self.surprisal += cost
-        self.expected += float(self._means[state])
-        self._variance += float(self._variances[state])
-        if cost == inf:
-            self.state = None
-        else:
-            self.state = pdfa.initial if column == 0 else int(pdfa.transitions[state, column - 1])
-        return cost

@@ -20,6 +20,7 @@ _MODULES = {
     "compare": ("compare", "divergence", "evaluate"),
     "answers": ("ask", "drift"),
     "sample": ("sample", "score"),
+    "watch": ("calibrate", "monitor"),
     "draw": ("draw", "view"),
     "store": ("store",),
     "experiments": ("experiments",),

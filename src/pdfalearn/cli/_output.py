@@ -38,6 +38,8 @@ class Verbatim(NamedTuple):
     """Texts that are printed as they are, one after the other."""
 
     texts: Iterable[str]
+    is_live: bool = False
+    """Whether each is printed as soon as it is there."""
 
 
 class Bar(NamedTuple):
@@ -136,8 +138,8 @@ def _json_value(value: object) -> object:
 
 def _print_part(part: Part) -> None:
     if isinstance(part, Verbatim):
-        texts = iter(part.texts)
-        while text := "".join(islice(texts, _TEXTS_AT_ONCE)):
+        texts, count = iter(part.texts), 1 if part.is_live else _TEXTS_AT_ONCE
+        while text := "".join(islice(texts, count)):
             click.echo(text, nl=False)
     elif isinstance(part, Table):
         _print_table(part)

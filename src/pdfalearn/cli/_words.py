@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,7 +15,9 @@ from pdfalearn.text import count_text, symbol_text
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus
+    from pdfalearn.cli._chosen import Chosen
     from pdfalearn.languages import LanguageLike
+    from pdfalearn.watching import LoggedSessions, Watch
 
 STANDARD_INPUT = "-"
 # What is said about words that were read, beside how many there are.
@@ -29,6 +31,52 @@ def read_corpus(given: str | Path | tuple[str, ...], **settings: Any) -> Corpus:
     if STANDARD_INPUT in names:
         _take_standard_input()
     return pdfalearn.Corpus([Path(name) for name in names], **settings)
+
+
+class Recorded(NamedTuple):
+    """Words that were read for an automaton, with the names of their sessions if they have any."""
+
+    corpus: Corpus
+    names: list[str] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_watch(name: str) -> Watch:
+    """Read an automaton with how its log is read, and its thresholds, where its file has them."""
+    from pdfalearn.cli._chosen import read_automaton
+
+    if name.lower().endswith((".json", ".json.gz")) and Path(name).exists():
+        return pdfalearn.watching.Watch.load(name)
+    return pdfalearn.watching.Watch(read_automaton(name))
+
+
+def read_words(watch: Watch, chosen: Chosen, *, are_whole: bool = False) -> Recorded:
+    """Read the words of a command; raw lines by the templates of the automaton's file.
+
+    Whole ones are only those that were not cut at an edge of the log.
+    """
+    names: tuple[str, ...] = chosen.words
+    if watch.reader is None or chosen.format is not None:
+        return Recorded(chosen.make_corpus(names))
+    if STANDARD_INPUT in names:
+        _take_standard_input()
+    found = pdfalearn.watching.read_log(
+        [Path(name) for name in names], watch.reader, skip_bad=chosen.skip_bad
+    )
+    words = found.whole_words() if are_whole else found.words
+    return Recorded(pdfalearn.Corpus(words), found.names, log_notes(found, are_whole=are_whole))
+
+
+def log_notes(found: LoggedSessions, *, are_whole: bool) -> tuple[str, ...]:
+    """Return what is to be said about a log that was read."""
+    first = f"{count_text(found.lines, 'lines')}, {count_text(len(found.words), 'sessions')}"
+    at_edges = len(found.words) - len(found.whole_words()) if are_whole else 0
+    more = {
+        "lines without a session": found.outside,
+        "lines left out, as they are not UTF-8": found.left_out,
+        "sessions left out, as the log may begin or end within them": at_edges,
+    }
+    return (first, *(f"{text}: {count:,}" for text, count in more.items() if count))
 
 
 def note_lines(read: dict[str, Any]) -> list[str]:

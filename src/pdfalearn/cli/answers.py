@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Model = PDFA | LanguageModel
 
 _QUESTION = ("classes", "matches", "begins", "contains", "within")
-_BOUNDS = ("gap", "max_words", "max_seconds")
+_BOUNDS = ("precision", "max_words", "max_seconds")
 _EXIT = {True: 0, False: 1, None: 3}
 # Options of other models that an LLM over all its tokens does not have.
 _OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica_timeout")
@@ -170,7 +170,7 @@ def _question(chosen: Chosen) -> dict[str, Any]:
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
     bounds = chosen.collect_given(("max_words", "max_seconds"))
     budget = pdfalearn.Budget(**bounds) if bounds else None
-    return {"match": match, "within": chosen.within, "gap": chosen.gap, "budget": budget}
+    return {"match": match, "within": chosen.within, "gap": chosen.precision, "budget": budget}
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:

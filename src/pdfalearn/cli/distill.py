@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
 from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
 from pdfalearn.cli._options import (
     CORPUS,
+    LOG,
     MODEL,
     RUN,
     SPENDING,
@@ -22,7 +24,7 @@ from pdfalearn.cli._options import (
     output,
 )
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
-from pdfalearn.cli._words import NOTED, note_lines
+from pdfalearn.cli._words import NOTED, log_notes, note_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text
 
@@ -61,6 +63,8 @@ _FIGURES = (
     "held_out",
     "unseen",
     *CORPUS,
+    "template",
+    *LOG,
     option(
         "output",
         "Where to write the frontier (.zip) or its page (.html), or one automaton (.json, .npz, "
@@ -70,11 +74,16 @@ _FIGURES = (
     "log_every",
 )
 def distill(chosen: Chosen) -> LongRun[Frontier]:
-    """Find the best automaton of each size, of words or a model.
+    r"""Find the best automaton of each size, of words or a model.
 
     SOURCE is a file of words, or several: one word a line, or as --format says; - is the standard
     input. What follows each prefix is counted, and words that are held out tell how well each
     automaton predicts. No budget is needed.
+
+    With --template it is a log of raw lines: which words of a line stay the same is found out, and
+    these templates are the events. -o is then a file in .json, which also says how lines are read,
+    so that 'score', 'calibrate' and 'monitor' read other logs in the same way; a line that no
+    template fits is the event 'other'.
 
     Or it is a model, named as 'pdfalearn models' says: a network, say, that no small automaton
     equals. 'pdfalearn learn' looks for an automaton that equals it, this command for the nearest
@@ -96,6 +105,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn distill words.txt -o frontier.html
     $ pdfalearn distill logs/*.gz -o frontier.html
+    $ pdfalearn distill app.log --template --session 'req=(\w+)' -o model.json
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip
     $ pdfalearn distill target.json --symbols 2000 --states 1,2,4,8 -o best.json
@@ -108,6 +118,10 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     from pdfalearn.cli._models import names_words
     from pdfalearn.displays import DistillingLine
 
+    if chosen.template:
+        return _distill_log(chosen)
+    for name in chosen.collect_given(LOG):
+        raise click.UsageError(f"{flag_of(name)} needs --template: it is for logs of raw lines.")
     outputs = _outputs(chosen)
     check_files(outputs, [*chosen.source, chosen.corpus, chosen.store])
     source: Model | Corpus
@@ -141,6 +155,38 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     )
 
 
+def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
+    """Distill the sessions of raw lines; the automaton is saved with how its log is read."""
+    from pdfalearn.displays import DistillingLine
+
+    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS[:-1])):
+        raise click.UsageError(f"{flag_of(name)} is not for logs of raw lines (--template).")
+    outputs, watching = list[Output[Any]](), pdfalearn.watching
+    if chosen.output is not None:
+        watching.check_can_watch(chosen.output)
+        chosen.refuse_overwriting(*chosen.source)
+        chosen.check_output()
+    reader, found = watching.learn_log(
+        map(Path, chosen.source), skip_bad=chosen.skip_bad, **chosen.collect_given(LOG)
+    )
+    path, sizes = chosen.output, chosen.states or []
+    if path is not None:
+
+        def write(frontier: Frontier) -> None:
+            best = frontier.at_most(*sizes) if len(sizes) == 1 else frontier.best
+            watching.Watch(best, reader).save(path)
+
+        content = f"an automaton and {count_text(len(reader.templates), 'templates')}"
+        outputs.append(Output("-o", path, content, write))
+    settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
+    corpus = pdfalearn.Corpus(found.whole_words())
+    run = partial(pdfalearn.distill, corpus, sizes=chosen.states, **settings)
+    texts = partial(interruption_text, chosen, "there was anything to measure", lambda _: "it")
+    line = DistillingLine(is_of_words=True)
+    describe = partial(_describe, chosen, notes=log_notes(found, are_whole=True))
+    return LongRun(run, line, describe, texts, outputs, attached="frontier")
+
+
 def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
     """Return the file to write, if there is one, after a check that it can be written."""
     path, sizes = chosen.output, chosen.states or []
@@ -154,11 +200,12 @@ def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
     return [Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))]
 
 
-def _describe(chosen: Chosen, frontier: Frontier) -> Answer:
+def _describe(chosen: Chosen, frontier: Frontier, notes: tuple[str, ...] = ()) -> Answer:
     names = " ".join(chosen.source)
     given = {"target": names, **chosen.collect("output", "store", "seed")}
     members = {**given, **frontier_members(frontier)}
-    return Answer(members, frontier_parts(f"{names}, distilled", frontier), frontier.notes)
+    parts = frontier_parts(f"{names}, distilled", frontier)
+    return Answer(members, parts, [*notes, *frontier.notes])
 
 
 def frontier_members(frontier: Frontier) -> dict[str, object]:

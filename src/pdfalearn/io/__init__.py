@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.pdfa_files import check_symbols as check_symbols
     from pdfalearn.io.saving import can_load as can_load
     from pdfalearn.io.saving import load_model as load_model
+    from pdfalearn.io.saving import load_watching as load_watching
+    from pdfalearn.io.saving import save_watching as save_watching
     from pdfalearn.io.tree_files import MOST_LEAVES as MOST_LEAVES
     from pdfalearn.io.tree_files import render_tree as render_tree
     from pdfalearn.io.word_files import WordLines as WordLines

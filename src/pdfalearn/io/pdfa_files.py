@@ -52,7 +52,7 @@ def symbol_shown(symbol: Symbol) -> str:
     return reprlib.repr(symbol)
 
 
-def header_text(kind: str, alphabet: Alphabet, **others: int) -> bytes:
+def header_text(kind: str, alphabet: Alphabet, **others: Any) -> bytes:
     """Write the header of an automaton as a JSON object."""
     check_symbols((*alphabet, alphabet.terminal))
     header = {
@@ -80,7 +80,7 @@ def _parse(document: dict[str, Any], other_keys: Iterable[str] = ()) -> tuple[Al
     expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
         raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
-    for key in document.keys() - expected:
+    for key in document.keys() - expected - {WATCHING}:
         raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
     if type(initial := document["initial"]) is not int:
         raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
@@ -109,6 +109,9 @@ LISTS_LIMIT = 5_000_000
 # Tables are written in parts of this many numbers, as Python's numbers take more memory.
 _NUMBERS_AT_ONCE = 2**20
 
+WATCHING = "watching"
+"""The key of what is saved with a PDFA to watch with it; whoever only needs the PDFA ignores it."""
+
 OBJECTS_LIMIT = 10_000
 KEYS_LIMIT = 1_000_000
 STRINGS_LIMIT = 5_000_000
@@ -116,14 +119,14 @@ STRINGS_LIMIT = 5_000_000
 PDFA is one object; a file that has some more is told what it is instead."""
 
 
-def write_json(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write a PDFA as JSON, one row of its tables a line."""
-    stream.write(_text(pdfa))
+def write_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
+    """Write a PDFA as JSON, one row of its tables a line, with more in the header."""
+    stream.write(_text(pdfa, more))
 
 
-def write_gzipped_json(pdfa: PDFA, stream: BinaryIO) -> None:
+def write_gzipped_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
     """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
-    stream.write(zlib.compress(_text(pdfa), wbits=31))  # 31: gzip, without name or time
+    stream.write(zlib.compress(_text(pdfa, more), wbits=31))  # 31: gzip, without name or time
 
 
 def read_json(stream: BinaryIO) -> PDFA:
@@ -153,14 +156,15 @@ def pdfa_of_document(document: dict[str, Any]) -> PDFA:
     )
 
 
-def _text(pdfa: PDFA) -> bytes:
+def _text(pdfa: PDFA, more: Mapping[str, Any]) -> bytes:
     size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
     too_large = InputError(
         f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save as .npz"
     )
     if 2 * len(pdfa) + 3 > LISTS_LIMIT:
         raise too_large
-    written = bytearray(header_text("pdfa", pdfa.alphabet, initial=pdfa.initial).removesuffix(b"}"))
+    header = header_text("pdfa", pdfa.alphabet, initial=pdfa.initial, **more)
+    written = bytearray(header.removesuffix(b"}"))
     for name in ("transitions", "probabilities"):
         table: NDArray[Any] = getattr(pdfa, name)
         written += f',\n"{name}":['.encode()

@@ -294,3 +294,24 @@ def _writers_for(
             f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
         )
     return writers
+
+
+def save_watching(pdfa: PDFA, members: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a PDFA in JSON with an object that `load` ignores."""
+    writers: dict[str, Callable[[PDFA, BinaryIO], None]] = {
+        ".json": partial(pdfa_files.write_json, watching=members),
+        ".json.gz": partial(pdfa_files.write_gzipped_json, watching=members),
+    }
+    write_named(pdfa, path, writers)
+
+
+def load_watching(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what `save_watching` has written beside the PDFA; empty if there is nothing."""
+
+    def read(stream: BinaryIO) -> dict[str, Any]:
+        found = pdfa_files.read_document(stream).get(pdfa_files.WATCHING, {})
+        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+            raise FileFormatError(f"{pdfa_files.WATCHING} is not an object of objects")
+        return found
+
+    return read_named(path, {".json": read, ".json.gz": partial(read_gzipped, read)})

@@ -1,0 +1,183 @@
+"""``pdfalearn calibrate`` and ``pdfalearn monitor``: from usual sessions to alarms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+import click
+
+import pdfalearn
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import command
+from pdfalearn.cli._options import CORPUS, option, output
+from pdfalearn.cli._output import Answer, Verbatim, facts, print_aside
+from pdfalearn.cli._words import read_watch, read_words
+from pdfalearn.errors import InputError
+
+
+@command(
+    "PDFA",
+    "WORDS...",
+    option(
+        "false_alarms",
+        "The share of usual sessions that may be above a threshold.",
+        default=0.001,
+        show_default=True,
+    ),
+    "window",
+    option("other", default=pdfalearn.watching.OTHER),
+    *CORPUS,
+    output("Where to write the automaton with its thresholds: .json or .json.gz."),
+)
+def calibrate(chosen: Chosen) -> Answer:
+    r"""Set thresholds that usual sessions exceed seldom.
+
+    WORDS are usual sessions that PDFA was not made of, as for 'pdfalearn score'. The threshold of
+    each score is the one that a fresh usual session is above with at most the probability of
+    --false-alarms. That takes 999 sessions for a share of 0.001, and 99 for 0.01; where there are
+    fewer, it is said, and nothing is written.
+
+    Examples
+    --------
+    $ pdfalearn distill monday.log --template --session 'req=(\w+)' -o model.json
+    $ pdfalearn calibrate model.json tuesday.log -o watched.json
+    $ pdfalearn monitor watched.json --follow app.log
+    """
+    chosen.refuse_overwriting(chosen.pdfa, *chosen.words)
+    pdfalearn.watching.check_can_watch(chosen.output)
+    chosen.check_output()
+    watch = read_watch(chosen.pdfa)
+    recorded = read_words(watch, chosen, are_whole=True)
+    found = pdfalearn.calibrate(
+        watch.pdfa,
+        recorded.corpus,
+        chosen.false_alarms,
+        other=chosen.other,
+        window=chosen.window,
+    )
+    pdfalearn.watching.Watch(watch.pdfa, watch.reader, found).save(chosen.output)
+    least, most = found.interval
+    members = {**found.members(), "interval": found.interval, "output": chosen.output}
+    texts: dict[str, Any] = {
+        "oddest events together": found.peaks,
+        "oddest event": found.largest,
+        f"{found.events} events beyond expectation": found.window,
+        "deviation of the sum": found.sum,
+        "sessions": found.words,
+        "of them above": f"at most {found.above:,}",
+        "false alarms promised": f"{found.false_alarms:.2%} of usual sessions, each score",
+        "of these thresholds, with 95%": f"{least:.2%} to {most:.2%}, less where scores are equal",
+    }
+    table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
+    return Answer(members, [table], recorded.notes)
+
+
+@command(
+    "PDFA",
+    "FILE",
+    "follow",
+    "threshold",
+    "scores",
+    "reach",
+    "idle",
+    "most_open",
+    "state",
+    "save_every",
+    option("output", "Append alarms to FILE, none twice, instead of printing them."),
+    "evicted",
+    option("session", "Without templates: the field of the session.", metavar="NAME"),
+    option("event", "Without templates: the field of the event.", show_default="event"),
+    option("time", "Without templates: the field of the time.", show_default="time"),
+)
+def monitor(chosen: Chosen) -> Answer:
+    """Watch a log, and print a line of JSON for each alarm.
+
+    FILE, or - for the standard input, has raw lines if PDFA was distilled of such (--template), and
+    else lines of JSON: objects with a session, an event and perhaps a time. Lines without a session
+    are counted and passed over. Sessions end with the terminal, or, of raw lines, by silence.
+
+    A session raises one alarm for each score, as soon as it is above the threshold that 'pdfalearn
+    calibrate' has set: by default for the surprisals of the oddest events together.
+
+    With --follow, the command waits for more lines, through rotation and truncation, until Ctrl-C.
+    With --state, it goes on where it was stopped or killed; then no alarm is lost, and with -o none
+    is written twice. Where times count, they are the log's; if it has none, those of arrival.
+
+    Examples
+    --------
+    $ pdfalearn monitor watched.json app.log
+    $ pdfalearn monitor watched.json --follow app.log --state watch.npz -o alarms.jsonl
+    $ tail -F app.log | pdfalearn monitor watched.json -
+    """
+    if chosen.json and chosen.follow:
+        raise click.UsageError("Alarms are lines of JSON already: leave --json out.")
+    watcher = _make_watcher(chosen)
+
+    def lines() -> Iterator[str]:
+        for text in watcher.run():
+            if chosen.output is None:
+                yield text
+
+    def notes() -> Iterator[str]:
+        yield from watcher.summary()
+
+    if chosen.json:
+        alarms = [json.loads(text) for text in watcher.run()]
+        counts = {"lines": watcher.lines, "outside": watcher.outside, **watcher.monitor.counts}
+        return Answer({**counts, "alarms": alarms}, [], notes())
+    return Answer({}, [Verbatim(lines(), is_live=True)], notes())
+
+
+def _make_watcher(chosen: Chosen) -> pdfalearn.watching.Watcher:
+    watching, watch = pdfalearn.watching, read_watch(chosen.pdfa)
+    reader, thresholds = watch.reader, watch.thresholds
+    limits: Any = thresholds
+    if chosen.threshold is not None and chosen.scores != ["peaks"]:
+        raise click.UsageError("--threshold is for the score largest: leave --scores out.")
+    if chosen.threshold is not None:
+        limits = {"largest": chosen.threshold}
+    elif thresholds is None:
+        raise InputError(
+            f"{chosen.pdfa} has no thresholds: set them by 'pdfalearn calibrate', or give one by "
+            "--threshold"
+        )
+    fields = chosen.collect_given(("session", "event", "time"))
+    if reader is not None and fields:
+        raise click.UsageError(f"--{next(iter(fields))} is for lines of JSON, without templates.")
+    idle = chosen.idle or (None if reader is None else reader.gap)
+    found: list[dict[str, Any]] = []
+    made = pdfalearn.Monitor(
+        watch.pdfa,
+        limits,
+        scores=chosen.scores,
+        events=[_event_of(watch.pdfa, name) for name in chosen.reach],
+        idle=inf if idle is None else idle,
+        idle_ends=reader is not None,
+        most_open=chosen.most_open,
+        on_evict=found.append if chosen.evicted else None,
+    )
+    follower = watching.Follower(
+        chosen.file, is_endless=chosen.follow, note=lambda text: print_aside(f"note: {text}")
+    )
+    return watching.Watcher(
+        made,
+        follower,
+        (watching.JsonEvents(**fields) if reader is None else reader).parse,
+        state=chosen.state,
+        output=None if chosen.output is None else watching.AlarmFile(chosen.output),
+        save_seconds=chosen.save_every,
+        ends_all=reader is not None and chosen.state is None,
+        evicted=found,
+    )
+
+
+def _event_of(pdfa: pdfalearn.PDFA, name: str) -> object:
+    """Return the one event that a text is, or is a part of."""
+    found = [symbol for symbol in pdfa.alphabet if str(symbol) == name]
+    found = found or [symbol for symbol in pdfa.alphabet if name in str(symbol)]
+    if len(found) != 1:
+        raise InputError(f"--reach {name}: {len(found)} events of the automaton have this text")
+    return found[0]

@@ -1,0 +1,150 @@
+"""Thresholds with a false alarm rate that held-out words can promise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from pdfalearn.checks import check_share
+from pdfalearn.corpora import CorpusLike
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.pdfa import PDFA
+from pdfalearn.watching.session_scores import OTHER, SCORES, WINDOW, score_sessions
+
+_VERSION = 1
+# Sums in another order differ by no more, so that sessions that are alike stay on the same side.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Above which scores a session is odd; what they promise, and on what that rests.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> limits = calibrate(figure_1(), figure_1().sample(99, seed=1).words, 0.05)
+    >>> limits.above, [round(share, 3) for share in limits.interval]
+    (4, [0.017, 0.1])
+    """
+
+    peaks: float
+    largest: float
+    window: float
+    sum: float
+    false_alarms: float
+    """A fresh usual session is above any one of the thresholds with at most this probability."""
+    words: int
+    """The held-out words."""
+    above: int
+    """At most this many of them are above a threshold."""
+    events: int
+    """How many events the window has."""
+    other: float
+    """The probability of unknown and impossible events."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the rate of these thresholds is, with 95%, if no two scores are the same.
+
+        The promise is about the mean over many such calibrations; one of them has a rate of its
+        own. Where scores are the same the rate is lower.
+        """
+        least, most = betaincinv(self.above + 1, self.words - self.above, [0.025, 0.975])
+        return float(least), float(most)
+
+    def members(self) -> dict[str, Any]:
+        """Return what a file holds of them."""
+        return {"version": _VERSION, **asdict(self)}
+
+    @classmethod
+    def of_members(cls, members: dict[str, Any]) -> Thresholds:
+        """Make them of what a file holds."""
+        given = dict(members)
+        version = given.pop("version", None)
+        if version != _VERSION:
+            raise FileFormatError(
+                f"its thresholds are of version {version!r}, and this program reads version "
+                f"{_VERSION}: calibrate again"
+            )
+        try:
+            for name, value in given.items():
+                given[name] = (int if name in ("words", "above", "events") else float)(value)
+            return cls(**given)
+        except (TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"its thresholds are damaged: {error}; calibrate again"
+            ) from error
+
+
+def calibrate(
+    pdfa: PDFA,
+    usual_words: CorpusLike,
+    false_alarms: float = 0.001,
+    *,
+    other: float = OTHER,
+    window: int = WINDOW,
+) -> Thresholds:
+    """Set the threshold of each score of a session by words that are usual.
+
+    Parameters
+    ----------
+    pdfa : PDFA
+        What is usual.
+    usual_words : Corpus, or what it is made of
+        Usual words that the automaton was *not* made of: words that it has seen are less surprising
+        to it than fresh ones, and would promise too much.
+    false_alarms : float
+        The probability that a fresh usual word is above a threshold.
+    other : float
+        The probability of unknown and impossible events.
+    window : int
+        How many events count for the score "window".
+
+    Raises
+    ------
+    InputError
+        If there are too few words to promise this, with how many are needed.
+
+    Notes
+    -----
+    With n held-out words, the threshold is the k-th smallest score, k = ⌈(n + 1)(1 − α)⌉. If a
+    fresh word is drawn as they were, its score is as likely at each rank among theirs: it is above
+    the threshold with probability at most 1 − k/(n + 1) ≤ α, whatever the automaton. That needs
+    n ≥ 1/α − 1. Each score has this rate by itself; who watches several adds up their rates.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> found = calibrate(figure_1(), figure_1().sample(999, seed=1).words, 0.01)
+    >>> round(found.largest, 3), found.words, found.above
+    (0.693, 999, 9)
+    >>> calibrate(figure_1(), ["a", "aa"], 0.01)
+    Traceback (most recent call last):
+    pdfalearn.errors.InputError: too few words: 2, and for a false alarm rate of 0.01 at least 99 \
+are needed; with 2, the least that can be promised is 0.333
+    """
+    rate = check_share(false_alarms, "false_alarms")
+    found = score_sessions(pdfa, usual_words, other=other, window=window)
+    count = len(found)
+    # Rounded, as (n + 1)(1 - α) may be a little above an integer where it is one.
+    rank = ceil(round((count + 1) * (1 - rate), 9))
+    if rank > count:
+        needed = ceil(round(1 / rate, 9)) - 1
+        raise InputError(
+            f"too few words: {count:,}, and for a false alarm rate of {rate:g} at least {needed:,} "
+            f"are needed; with {count:,}, the least that can be promised is {1 / (count + 1):.3g}"
+        )
+    limits = {one: float(np.partition(found.values(one), rank - 1)[rank - 1]) for one in SCORES}
+    return Thresholds(
+        **limits,
+        false_alarms=rate,
+        words=count,
+        above=count - rank,
+        events=found.scale.window,
+        other=found.scale.other,
+    )

@@ -1,0 +1,194 @@
+"""The open sessions of a monitor: their names, what is known of them, and files of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.files import (
+    check_kind,
+    check_sizes,
+    open_archive,
+    parse_json,
+    read_array,
+    read_named,
+    write_archive,
+    write_named,
+)
+from pdfalearn.text import described
+from pdfalearn.typing import Codes, Flags, Floats, Integers
+from pdfalearn.watching.session_scores import Records
+
+_FIRST = 1024
+_MEMBERS = ("header.json", "names.json", "records.npy")
+
+
+class Clock:
+    """The time of a log: the median of the times of its last three events.
+
+    So one wrong time does not move it. It only tells which sessions are idle: whether one was
+    silent before its next event is told by the times of its own events.
+    """
+
+    def __init__(self) -> None:
+        # The times of the last two events, and the clock.
+        self.last: list[float] | None = None
+
+    @property
+    def now(self) -> float:
+        """The time after the last event; 0 if there was none."""
+        return 0.0 if self.last is None else self.last[2]
+
+    def move(self, times: Floats, most: float) -> tuple[Floats, int]:
+        """Go on; return the time of each event, and how often the clock jumped by more than most.
+
+        An event without a time (NaN) has that of the one before.
+        """
+        known = np.maximum.accumulate(np.where(np.isfinite(times), np.arange(len(times)), -1))
+        filled = np.where(known < 0, self.now, times[known])
+        last = self.last or [filled[0]] * 3
+        series = np.concatenate((last[:2], filled))
+        one, two = series[:-2], series[1:-1]
+        clocks = np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), filled))
+        jumps = np.abs(np.diff(clocks, prepend=last[2])) > most
+        self.last = [*series[-2:].tolist(), float(clocks[-1])]
+        return filled, int(np.count_nonzero(jumps))
+
+
+class OpenSessions:
+    """Sessions by name, each with a record in one table, which grows as it must."""
+
+    def __init__(self, make: Callable[[int], Records]) -> None:
+        self._make = make
+        self._fresh = make(1)
+        self._places: dict[Hashable, int] = {}
+        self._names: list[Hashable] = []
+        self._free: list[int] = []
+        self.records = make(_FIRST)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def place_of(self, name: Hashable) -> int | None:
+        """Return the place of a session's record."""
+        return self._places.get(name)
+
+    def name_at(self, place: int) -> Hashable:
+        """Return the name of the session at a place."""
+        return self._names[place]
+
+    def places_of(self, names: Sequence[Hashable]) -> Integers:
+        """Return the places of sessions; those that are new get one."""
+        try:
+            found = np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
+        except TypeError as error:
+            raise InputError(f"the name of a session is not hashable ({error})") from error
+        fresh = []
+        for number in np.flatnonzero(found < 0).tolist():
+            name = names[number]
+            place = self._places.get(name)
+            if place is None:
+                place = self._add(name)
+                fresh.append(place)
+            found[number] = place
+        if len(self._names) > len(self.records):
+            more = self._make(max(len(self._names), 2 * len(self.records)) - len(self.records))
+            self.records = np.concatenate((self.records, more))
+        self.records[fresh] = self._fresh
+        return found
+
+    def _add(self, name: Hashable) -> int:
+        if self._free:
+            place = self._free.pop()
+            self._names[place] = name
+        else:
+            place = len(self._names)
+            self._names.append(name)
+        self._places[name] = place
+        return place
+
+    def forget(self, places: Iterable[int]) -> None:
+        """Remove sessions."""
+        for place in places:
+            del self._places[self._names[place]]
+            self._names[place] = None
+            self._free.append(place)
+
+    def all_places(self) -> Integers:
+        """Return the places of all open sessions, those that were silent longest first."""
+        places = np.fromiter(self._places.values(), np.int64, len(self._places))
+        return places[np.argsort(self.records["touched"][places], kind="stable")]
+
+    def save(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+        """Write all sessions to a file, whole or not at all."""
+        places = self.all_places()
+        names = [self._names[place] for place in places.tolist()]
+        wrong = [name for name in names if type(name) is not str and type(name) is not int]
+        if wrong:
+            raise InputError(
+                f"the session {described(wrong[0])} cannot be in a file: only names that are "
+                "strings or integers can"
+            )
+        kept = np.ascontiguousarray(self.records[places])
+        table = kept.view(np.uint8).reshape(len(kept), self.records.itemsize)
+        texts = [json.dumps({"format": "monitor", "version": 1, **header}), json.dumps(names)]
+        contents: list[Any] = [*(text.encode() for text in texts), table]
+        members = dict(zip(_MEMBERS, contents, strict=True))
+        write_named(members, path, {".npz": lambda made, stream: write_archive(stream, made)})
+
+    def restore(
+        self, path: str | os.PathLike[str], check: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
+        """Replace all sessions by those of a file, if its header passes a check; return that."""
+
+        def read(stream: BinaryIO) -> dict[str, Any]:
+            with open_archive(stream) as archive:
+                if sorted(archive.namelist()) != sorted(_MEMBERS):
+                    raise FileFormatError("is not the file of a monitor")
+                check_sizes(archive, stream)
+                header = parse_json(archive.read(_MEMBERS[0]), "its header")
+                check_kind(header, "monitor")
+                check(header)
+                names = json.loads(archive.read(_MEMBERS[1]))
+                table = read_array(archive, _MEMBERS[2], ("|u1",))
+            if table.shape != (len(names), self.records.itemsize):
+                raise FileFormatError(
+                    "its sessions are not those of this monitor; damaged: begin with a new one"
+                )
+            self.__init__(self._make)  # type: ignore[misc]
+            places = self.places_of(names)
+            data = np.ascontiguousarray(table).reshape(-1).view(self.records.dtype)
+            self.records[places] = data
+            return header
+
+        return read_named(path, {".npz": read})
+
+
+@dataclass
+class Segments:
+    """Events, sorted by session, and cut where a session ends or begins anew."""
+
+    columns: Codes
+    places: Integers
+    """The place of each event's session."""
+    clocks: Floats
+    numbers: Integers
+    is_begin: Flags
+    is_first: Flags
+    """Whether an event is the first of its session in the batch."""
+
+    def insert_ends(self, where: Integers, clocks: Floats) -> None:
+        """Insert terminals before events."""
+        self.columns = np.insert(self.columns, where, 0)
+        self.places = np.insert(self.places, where, self.places[where])
+        self.clocks = np.insert(self.clocks, where, clocks)
+        self.numbers = np.insert(self.numbers, where, self.numbers[where])
+        self.is_begin = np.insert(self.is_begin, where, False)
+        self.is_first = np.insert(self.is_first, where, False)

@@ -1,0 +1,213 @@
+"""A monitor that runs: lines of a file become lines of JSON, an alarm each, over all stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pdfalearn.errors import FileFormatError
+from pdfalearn.files import show_name
+from pdfalearn.watching.alarms import Alarm
+from pdfalearn.watching.following import Follower
+from pdfalearn.watching.log_lines import ParsedLines, read_iso
+from pdfalearn.watching.monitor import Monitor
+
+_SWEEP_SECONDS = 1.0
+
+
+@dataclass
+class JsonEvents:
+    """Reads events from lines of JSON: objects with a session, an event and perhaps a time.
+
+    Examples
+    --------
+    >>> JsonEvents().parse(['{"session": "x", "event": "in", "time": 3}'])
+    ParsedLines(sessions=['x'], events=['in'], times=array([3.]))
+    """
+
+    session: str = "session"
+    event: str = "event"
+    time: str = "time"
+
+    def parse(self, lines: Iterable[str]) -> ParsedLines:
+        """Return the session, event and time of each line; what is not an event has no session."""
+        rows = [self._read(line) for line in lines]
+        sessions, events, times = (list(column) for column in zip(*rows, strict=True))
+        return ParsedLines(sessions, events, np.array(times, dtype=np.float64))
+
+    def _read(self, line: str) -> tuple[Any, Any, float]:
+        try:
+            members = json.loads(line)
+            session, event = members[self.session], members[self.event]
+            moment = members.get(self.time, nan)
+            if not {type(session), type(event)} <= {str, int}:
+                raise ValueError(line)
+            return session, event, read_iso(moment) if isinstance(moment, str) else float(moment)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            return None, "", nan
+
+
+@dataclass
+class AlarmFile:
+    """A file of alarms, one a line, to which no alarm is written twice."""
+
+    path: Path
+    known: set[tuple[int, str]] = field(default_factory=set)
+
+    def resume(self, size: int, known: Iterable[tuple[int, str]]) -> None:
+        """Note the alarms that were written after a size, and remove half a line at the end."""
+        self.known = {(begun, score) for begun, score in known}
+        if not self.path.exists():
+            return
+        with self.path.open("r+b") as stream:
+            stream.seek(size)
+            data = stream.read()
+            whole = data[: data.rfind(b"\n") + 1]
+            stream.truncate(size + len(whole))
+        for line in whole.decode(errors="replace").splitlines():
+            try:
+                members = json.loads(line)
+                self.known.add((members["begun"], members["score"]))
+            except (ValueError, KeyError, TypeError) as error:
+                raise FileFormatError(
+                    f"{show_name(str(self.path))} has a line that is not an alarm: move it away, "
+                    "or give another file"
+                ) from error
+
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def append(self, texts: list[str]) -> None:
+        """Write lines to the end, and wait until the disk has them."""
+        with self.path.open("ab") as stream:
+            stream.write("".join(texts).encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+@dataclass
+class Watcher:
+    """Reads lines, and returns alarms; what is open, and where the file was, is kept in a file."""
+
+    monitor: Monitor
+    follower: Follower
+    parse: Callable[[list[str]], ParsedLines]
+    state: Path | None = None
+    output: AlarmFile | None = None
+    save_seconds: float = 10.0
+    ends_all: bool = False
+    """Whether the sessions that are open at the end of the file have ended there."""
+    lines: int = 0
+    outside: int = 0
+    """How many lines have no session."""
+    evicted: list[dict[str, Any]] = field(default_factory=list)
+    """What the monitor's ``on_evict`` has noted, to be written beside the alarms."""
+
+    def __post_init__(self) -> None:
+        if self.state is None:
+            return
+        self.follower.is_resumed = True
+        if not self.state.exists():
+            self._save()  # so that after a kill it is known where the file of alarms began
+            return
+        note = self.monitor.restore(self.state)
+        self.follower.resume(note["position"])
+        self.lines, self.outside = note["lines"], note["outside"]
+        if self.output is not None and "output" in note:
+            self.output.resume(note["output"], note["known"])
+
+    def run(self) -> Iterator[str]:
+        """Yield a line of JSON for each alarm, until the file ends or for ever.
+
+        The state is saved only where every alarm before it was handed over: after a kill, some
+        alarms may come twice, but not in the file of alarms, and none is lost.
+        """
+        saved = swept = heard = time.monotonic()
+        for lines in self.follower.blocks():
+            alarms = self._observe(lines) if lines else []
+            now = time.monotonic()
+            if lines:
+                heard = now
+            elif now - swept > _SWEEP_SECONDS:
+                # Nothing is written, and time goes on.
+                swept = now
+                alarms = self.monitor.sweep(self.monitor.now + now - heard)
+            yield from self._write(alarms)
+            if self.state is not None and now - saved > self.save_seconds:
+                self._save()
+                saved = time.monotonic()
+        if self.ends_all:
+            yield from self._write(self.monitor.end_all())
+        if self.state is not None:
+            self._save()
+
+    def summary(self) -> list[str]:
+        """Return what is worth a line about all that was read."""
+        counts, follower = self.monitor.counts, self.follower
+        texts = {
+            "lines without a session": self.outside,
+            "lines that are not UTF-8, read with replacements": follower.undecodable,
+            "events later than the next ones of their session": counts["late"],
+            "jumps of the clock": counts["jumps"],
+            "sessions evicted before their end": counts["evicted"],
+        }
+        first = (
+            f"{self.lines:,} lines, {counts['events']:,} events, {counts['ended']:,} sessions "
+            f"ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
+        )
+        if self.lines and not counts["events"]:
+            first += "; is this the kind of log that the automaton was made for?"
+        return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
+
+    def _observe(self, lines: list[str]) -> list[Alarm]:
+        sessions, events, times = self.parse(lines)
+        self.lines += len(lines)
+        if None in sessions:
+            kept = [place for place, one in enumerate(sessions) if one is not None]
+            self.outside += len(lines) - len(kept)
+            sessions, events = [sessions[i] for i in kept], [events[i] for i in kept]
+            times = None if times is None else times[kept]
+        if times is None:
+            times = np.full(len(events), time.time())
+        return self.monitor.observe_many(sessions, events, times)
+
+    def _write(self, alarms: list[Alarm]) -> Iterator[str]:
+        found = [alarm.members() for alarm in alarms]
+        found += [{**one, "score": "evicted"} for one in self.evicted]
+        self.evicted.clear()
+        if self.output is not None:
+            known = self.output.known
+            keys = [(one["begun"], one["score"]) for one in found]
+            found = [one for one, key in zip(found, keys, strict=True) if key not in known]
+            known.difference_update(keys)
+        texts = [f"{_json_text(one)}\n" for one in found]
+        if self.output is not None and texts:
+            self.output.append(texts)
+        yield from texts
+
+    def _save(self) -> None:
+        assert self.state is not None  # noqa: S101
+        note: dict[str, Any] = {"position": self.follower.position}
+        if self.output is not None:
+            note |= {"output": self.output.size(), "known": sorted(self.output.known)}
+        self.monitor.save(self.state, {**note, "lines": self.lines, "outside": self.outside})
+
+
+def _json_text(members: dict[str, Any]) -> str:
+    """Write an object; what is infinite is a text."""
+    plain = {
+        name: ("inf" if value > 0 else "-inf")
+        if isinstance(value, float) and not isfinite(value)
+        else value
+        for name, value in members.items()
+    }
+    return json.dumps(plain, default=str)

@@ -1,0 +1,131 @@
+"""``pdfalearn distill --template``, ``calibrate``, ``monitor`` and ``score --each``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pdfalearn import load
+from pdfalearn.watching import Watch
+from tests.cli.program import error_of, run, run_json
+
+SESSION = ("--template", "--session", r"req=(\w+)")
+
+
+def write_log(path: Path, sessions: int, seed: int, odd: str = "") -> None:
+    random, lines = Random(seed), list[str]()  # noqa: S311
+    for number in range(sessions):
+        events = ["login of ann", *["page 7"] * random.randrange(4), "logout"]
+        lines += [f"req=s{number} {event}\n" for event in events]
+    path.write_text("".join(lines) + odd)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with logs of two usual days, and one with an odd session."""
+    pytest.importorskip("drain3")
+    monkeypatch.chdir(tmp_path)
+    write_log(Path("monday.log"), 60, seed=1)
+    write_log(Path("tuesday.log"), 120, seed=2)
+    write_log(Path("today.log"), 20, seed=3, odd="req=x1 logout\nno session\nreq=x1 \xff?\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_from_raw_lines_to_alarms(folder: Path) -> None:
+    found = run_json("distill", "monday.log", *SESSION, "-o", "model.json", "--states", "3")
+    assert found["best"] <= 3
+    watch = Watch.load("model.json")
+    assert watch.reader is not None
+    assert set(watch.reader.templates) == {
+        "req=<*> login of ann",
+        "req=<*> page <*>",
+        "req=<*> logout",
+    }
+    assert load("model.json") == watch.pdfa
+    limits = run_json(
+        "calibrate", "model.json", "tuesday.log", "--false-alarms", 0.01, "-o", "watched.json"
+    )
+    assert (limits["words"], limits["above"]) == (120, 0)
+    done = run("monitor", "watched.json", "today.log", "--reach", "page")
+    [alarm] = map(json.loads, done.stdout.splitlines())
+    assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
+    assert alarm["expected_instead"][0][0] == "req=<*> login of ann"
+    assert alarm["reaching"] == {"req=<*> page <*>": pytest.approx(0, abs=0.01)}
+    assert "lines without a session: 1" in done.stderr
+    members = run_json("monitor", "watched.json", "today.log", "--threshold", 3)
+    assert [one["session"] for one in members["alarms"]] == ["x1"]
+    ranked = run_json("score", "watched.json", "today.log", "--each", "--top", 2)
+    assert ranked["words"] == 21
+    assert (ranked["sessions"][0]["session"], len(ranked["sessions"])) == ("x1", 2)
+    assert "x1" in run("score", "watched.json", "today.log", "--each").stdout
+    assert run_json("score", "watched.json", "today.log")["unknown"] == 1
+
+
+@pytest.mark.slow
+def test_a_state_goes_on_where_it_was(folder: Path) -> None:
+    run(
+        "distill", "monday.log", *SESSION, "--gap", 10, "--time-format", "epoch", "-o", "model.json"
+    )
+    text = Path("today.log").read_text()
+    common = ("monitor", "model.json", "today.log", "--threshold", 8, "--state", "state.npz")
+    # The half ends within a line, which is read when it is whole.
+    for end in (text.index("login", len(text) // 2), len(text)):
+        Path("today.log").write_text(text[:end])
+        run(*common, "-o", "alarms.jsonl", "--idle", 1000)
+    alarms = [json.loads(line) for line in Path("alarms.jsonl").read_text().splitlines()]
+    assert [one["session"] for one in alarms] == ["x1"]
+    assert "another automaton" in error_of(*common, "--reach", "logout")
+
+
+def test_events_may_be_lines_of_json_and_of_the_standard_input(folder: Path) -> None:
+    run("random", 5, "--seed", 1, "-o", "small.json")
+    lines = [f'{{"user": "u", "what": "{event}", "when": {n}}}' for n, event in enumerate("01z")]
+    options = ["--threshold", "9", "--session", "user", "--event", "what", "--time", "when"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pdfalearn", "monitor", "small.json", "-", *options],
+        input="\n".join([*lines, "{", ""]),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    [alarm] = map(json.loads, done.stdout.splitlines())
+    assert (alarm["session"], alarm["after"], alarm["event"], alarm["time"]) == ("u", 2, None, 2.0)
+    assert "lines without a session: 1" in done.stderr
+
+
+def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
+    run("random", 5, "--seed", 1, "-o", "small.json")
+    Path("empty.log").write_text("")
+    Path("words.txt").write_text("01\n10\n")
+    assert "no thresholds" in error_of("monitor", "small.json", "today.log")
+    assert "No such file" in error_of("monitor", "small.json", "never.log", "--threshold", 1)
+    assert "is a folder" in error_of("monitor", "small.json", ".", "--threshold", 1)
+    assert "2 events" in error_of(
+        "monitor", "small.json", "today.log", "--threshold", 1, "--reach", ""
+    )
+    assert "too few words: 2" in error_of("calibrate", "small.json", "words.txt", "-o", "x.json")
+    assert not Path("x.json").exists()
+    assert ".json" in error_of("calibrate", "small.json", "words.txt", "-o", "x.npz")
+    assert "--template" in error_of("distill", "today.log", "--gap", 3)
+    assert ".json" in error_of("distill", "today.log", *SESSION, "-o", "x.zip")
+    assert "what is a session" in error_of("distill", "today.log", "--template")
+    assert "no line of the log has a session" in error_of("distill", "empty.log", *SESSION)
+    assert "not for logs" in error_of("distill", "today.log", *SESSION, "--format", "csv")
+    assert "leave --scores out" in error_of(
+        "monitor", "small.json", "today.log", "--threshold", 1, "--scores", "window"
+    )
+    done = run("monitor", "small.json", "today.log", "--threshold", 1)
+    assert "is this the kind of log" in done.stderr
+
+
+def test_help_names_the_scores_that_there_are() -> None:
+    from pdfalearn.cli._options import SCORES
+    from pdfalearn.watching import SCORES as THERE
+
+    assert SCORES == THERE
