@@ -279,6 +279,7 @@ OPTIONS: dict[str, Settings] = {
     "template": flag("SOURCE is a log of raw lines: templates are its events (extra logs)."),
     "session": value(kind("REGEX"), "--template: finds a line's session, as its first group."),
     "gap": value(SECONDS, "--template: a session ends where it is silent for longer."),
+    "similarity": value(SHARE, "--template: lines of one have this share of words in common."),
     "masks": value(
         kind("REGEX"),
         "--template: is replaced by <*> first; may be given several times.",
@@ -354,7 +355,7 @@ OPTIONS: dict[str, Settings] = {
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
 CORPUS = ("format", "case", "event", "time", "skip_bad")
 """How files of words are read, as `Corpus` has it."""
-LOG = ("session", "gap", "masks", "time_format")  # as `learn_log` has it
+LOG = ("session", "gap", "masks", "time_format", "similarity")  # as `learn_log` has it
 OF_COPIES = ("replicas", "scheduler", "replica_timeout")
 WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
 """The options that constrain a model, with the classes that do so, from the innermost on."""

@@ -50,12 +50,13 @@ def read_watch(name: str) -> Watch:
     return pdfalearn.watching.Watch(read_automaton(name))
 
 
-def read_words(watch: Watch, chosen: Chosen, *, are_whole: bool = False) -> Recorded:
-    """Read the words of a command; raw lines by the templates of the automaton's file.
+def read_words(
+    watch: Watch, chosen: Chosen, names: tuple[str, ...], *, are_whole: bool = False
+) -> Recorded:
+    """Read the words of files; raw lines by the templates of the automaton's file.
 
     Whole ones are only those that were not cut at an edge of the log.
     """
-    names: tuple[str, ...] = chosen.words
     if watch.reader is None or chosen.format is not None:
         return Recorded(chosen.make_corpus(names))
     if STANDARD_INPUT in names:

@@ -11,7 +11,7 @@ from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import CORPUS, MODEL, corpus, flag_of, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
-from pdfalearn.cli._words import note_lines
+from pdfalearn.cli._words import note_lines, read_watch, read_words
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
 
@@ -104,11 +104,14 @@ def _compare_words(chosen: Chosen) -> Answer:
     """Find what has changed between two files of words."""
     from pdfalearn.results import CHANGES_HEADER, EVENTS_HEADER
 
-    a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
     along = chosen.compared_along
     settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
-    if along is not None:
-        settings["model"] = read_automaton(along)
+    if along is None:
+        a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
+    else:
+        watch = read_watch(along)
+        a, b = (read_words(watch, chosen, (name,)).corpus for name in (chosen.a, chosen.b))
+        settings["model"] = watch.pdfa
     found = pdfalearn.compare(a, b, **settings)
     members = {**chosen.collect("a", "b"), "model": along, **found.document()}
     members["left_out"] = a.left_out + b.left_out

@@ -26,7 +26,7 @@ from pdfalearn.cli._options import (
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
 from pdfalearn.cli._words import NOTED, log_notes, note_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
-from pdfalearn.text import LABELS, count_text
+from pdfalearn.text import LABELS, count_text, shorten
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus, Frontier, LanguageModel
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 # Options that have a meaning for words only, and for models only.
 _FOR_WORDS = ("held_out", "unseen")
+_SHOWN_TEMPLATES = 20
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
@@ -183,7 +184,11 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     run = partial(pdfalearn.distill, corpus, sizes=chosen.states, **settings)
     texts = partial(interruption_text, chosen, "there was anything to measure", lambda _: "it")
     line = DistillingLine(is_of_words=True)
-    describe = partial(_describe, chosen, notes=log_notes(found, are_whole=True))
+    templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
+    if more := len(reader.templates) - len(templates):
+        templates.append(f"and {more:,} more, which 'pdfalearn info --json' has")
+    notes = (*log_notes(found, are_whole=True), *templates)
+    describe = partial(_describe, chosen, notes=notes)
     return LongRun(run, line, describe, texts, outputs, attached="frontier")
 
 

@@ -12,7 +12,7 @@ from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import CORPUS, flag_of, option, output
 from pdfalearn.cli._output import Answer, print_aside
-from pdfalearn.cli._words import word_of
+from pdfalearn.cli._words import read_watch, read_words, word_of
 
 if TYPE_CHECKING:
     from pdfalearn.viewing import Page
@@ -101,8 +101,9 @@ def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
     """Make the page of an automaton with one or two files of words, and say what it shows."""
     if chosen.other is not None or len(chosen.corpora) > 2:
         raise click.UsageError("Give one automaton with one or two --corpus.")
-    pdfa = read_automaton(chosen.file)
-    corpora = [chosen.make_corpus(name) for name in chosen.corpora]
+    watch = read_watch(chosen.file)
+    pdfa = watch.pdfa
+    corpora = [read_words(watch, chosen, (name,)).corpus for name in chosen.corpora]
     names = [Path(name).name for name in chosen.corpora]
     title = f"{Path(chosen.file).name} with {' and '.join(names)}"
     page = pdfalearn.view(pdfa, *corpora, title=chosen.title or title)

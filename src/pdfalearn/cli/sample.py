@@ -101,7 +101,7 @@ def score(chosen: Chosen) -> Answer:
     $ pdfalearn score learnt.json 'words*.txt' --skip-bad --processes 2
     """
     watch = read_watch(chosen.pdfa)
-    pdfa, recorded = watch.pdfa, read_words(watch, chosen)
+    pdfa, recorded = watch.pdfa, read_words(watch, chosen, chosen.words)
     words = recorded.corpus
     if chosen.each:
         return _score_each(watch, recorded, chosen)

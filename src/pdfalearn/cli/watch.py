@@ -50,7 +50,7 @@ def calibrate(chosen: Chosen) -> Answer:
     pdfalearn.watching.check_can_watch(chosen.output)
     chosen.check_output()
     watch = read_watch(chosen.pdfa)
-    recorded = read_words(watch, chosen, are_whole=True)
+    recorded = read_words(watch, chosen, chosen.words, are_whole=True)
     found = pdfalearn.calibrate(
         watch.pdfa,
         recorded.corpus,

@@ -12,6 +12,7 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_number
 from pdfalearn.errors import InputError
+from pdfalearn.text import shorten
 from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
 from pdfalearn.watching.session_scores import (
@@ -64,6 +65,11 @@ def check_thresholds(
     given: Thresholds | Mapping[str, float] | None, scores: Iterable[str]
 ) -> dict[str, float]:
     """Return the threshold of each score that raises alarms, in the order of the scores."""
+    if not isinstance(given, Thresholds | Mapping | None):
+        raise InputError(
+            f"thresholds is {shorten(repr(given), 60)}; give what calibrate returns, or a number "
+            "for each score, as in {'largest': 12.0}"
+        )
     chosen: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
     if isinstance(given, Thresholds):
         chosen = {score: getattr(given, score, None) for score in scores}

@@ -127,6 +127,9 @@ class LogReader:
         try:
             templates, masks = (tuple(map(str, members[name])) for name in ("templates", "masks"))
             rest = [members[name] for name in ("session", "gap", "time_format")]
+            for value, kinds in zip(rest, (str, int | float, str), strict=True):
+                if not isinstance(value, kinds | None):
+                    raise TypeError(f"{shorten(repr(value), 40)} stands for something else")
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"its templates are damaged: {error}; distill again") from error
         return cls(templates, masks, *rest)
@@ -198,25 +201,24 @@ class LogReader:
         """Return the template of a masked line, and keep it for the next one."""
         words = masked.split()
         node = self._tree.get(len(words))
-        found = (None if node is None else _walk(node, words, 0)) or OTHER_EVENT
+        found = (None if node is None else _walk(node, words)) or OTHER_EVENT
         if len(self._known) >= _MOST_KEPT:
             self._known.clear()
         self._known[masked] = found
         return found
 
 
-def _walk(node: dict[Any, Any], words: list[str], place: int) -> str | None:
-    """Return the template that fits words from a place on; what is the same comes first."""
-    if place == len(words):
-        template: str = node[None]
-        return template
-    for key in (words[place], WILDCARD):
-        if key in node:
-            found = _walk(node[key], words, place + 1)
-            if found is not None:
-                return found
-        if key == WILDCARD:
-            break
+def _walk(node: dict[Any, Any], words: list[str]) -> str | None:
+    """Return the template that fits words; what is the same comes first."""
+    waiting = [(node, 0)]
+    while waiting:
+        node, place = waiting.pop()
+        if place == len(words):
+            template: str = node[None]
+            return template
+        # The last one is looked at first.
+        keys = dict.fromkeys((WILDCARD, words[place]))
+        waiting += [(node[key], place + 1) for key in keys if key in node]
     return None
 
 

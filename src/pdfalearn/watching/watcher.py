@@ -63,24 +63,32 @@ class AlarmFile:
     known: set[tuple[int, str]] = field(default_factory=set)
 
     def resume(self, size: int, known: Iterable[tuple[int, str]]) -> None:
-        """Note the alarms that were written after a size, and remove half a line at the end."""
+        """Note the alarms that were written after a size, and remove half a line at the end.
+
+        A file that is shorter was emptied meanwhile, and is read from its beginning. Nothing is
+        removed from a file that is not one of alarms.
+        """
         self.known = {(begun, score) for begun, score in known}
         if not self.path.exists():
             return
-        with self.path.open("r+b") as stream:
-            stream.seek(size)
+        begin = size if size <= self.size() else 0
+        with self.path.open("rb") as stream:
+            stream.seek(max(0, begin - 1))
+            is_line = not begin or stream.read(1) == b"\n"
             data = stream.read()
-            whole = data[: data.rfind(b"\n") + 1]
-            stream.truncate(size + len(whole))
-        for line in whole.decode(errors="replace").splitlines():
-            try:
+        whole = data[: data.rfind(b"\n") + 1]
+        try:
+            if not is_line:
+                raise ValueError("the state ends within a line of this file")
+            for line in whole.decode(errors="replace").splitlines():
                 members = json.loads(line)
                 self.known.add((members["begun"], members["score"]))
-            except (ValueError, KeyError, TypeError) as error:
-                raise FileFormatError(
-                    f"{show_name(str(self.path))} has a line that is not an alarm: move it away, "
-                    "or give another file"
-                ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileFormatError(
+                f"{show_name(str(self.path))} has a line that is not an alarm of this state: move "
+                "it away, or give another file"
+            ) from error
+        os.truncate(self.path, begin + len(whole))
 
     def size(self) -> int:
         """Return how many bytes it has."""
@@ -147,6 +155,8 @@ class Watcher:
                 saved = time.monotonic()
         if self.ends_all:
             yield from self._write(self.monitor.end_all())
+        else:
+            yield from self._write(self.monitor.sweep())
         if self.state is not None:
             self._save()
 
