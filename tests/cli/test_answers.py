@@ -37,6 +37,8 @@ ANSWERS = [
     "sweep a.json --kappas 5,50",
     "distill a.json --symbols 500 --states 1,2,4",
     "simplify a.json --states 2,4 -o {states}.json",
+    "ask answers a.json --class zero=0.* --begins",
+    "drift a.json b.json --class zero=0.* --begins",
     "store info answers.db",
     "store verify answers.db",
     "store compact answers.db",
@@ -50,6 +52,8 @@ OTHERS = [
     "condition a.json 01 --as begins -o out.json",
     "convert a.json -o out.npz",
     "sample a.json --seed 1",
+    "calibrate a.json words.txt --false-alarms 0.5 -o watched.json",
+    "monitor watched.json events.jsonl --threshold 5",
     "draw a.json -o out.svg",
     "view a.json -o out.html",
     "store export answers.db",
@@ -66,6 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save(random_pdfa(8, seed=1), tmp_path / "a.json")
     save(random_pdfa(6, seed=2), tmp_path / "b.json")
     (tmp_path / "words.txt").write_text("01\n0110\n\n")
+    (tmp_path / "events.jsonl").write_text('{"session": "x", "event": "other"}\n')
     stored(tmp_path / "answers.db", some(1))
     return tmp_path
 

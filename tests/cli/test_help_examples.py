@@ -87,7 +87,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name == "monitor":
         run("distill", "monday.log", "--template", "--session", r"req=(\w+)", "-o", "model.json")
         run("calibrate", "model.json", "tuesday.log", "-o", "watched.json")
-    if name in ("compare", "view"):
+    if name in ("compare", "distill", "view"):
         run("convert", "target.json", "-o", "usual.json")
         for day in ("monday", "friday", "sessions"):
             (tmp_path / f"{day}.txt").write_text("01\n0\n" * 10)

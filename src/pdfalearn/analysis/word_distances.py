@@ -162,6 +162,10 @@ def _l2(pairs: Pairs) -> float:
     def sum_edges(values: Floats) -> Floats:
         return sums_by(pairs.sources, values, len(pairs))
 
+    def weigh_after(weights: Floats, values: Floats) -> Floats:
+        """Return the weight of every transition times the value of where it leads, if it does."""
+        return np.asarray(weights * np.where(weights != 0, values[pairs.successors], 0.0))
+
     def solve(weights: Floats, leaving: Floats, gains: Floats) -> Floats:
         kept = weights > 0
         flow = Flow(pairs.sources[kept], pairs.successors[kept], weights[kept], leaving)
@@ -179,7 +183,6 @@ def _l2(pairs: Pairs) -> float:
     far = whole - 2 * solve(p * q, both_leaving, t * u)[0]
     if far > _FAR * whole:
         return scale * sqrt(far)
-    after = squares[pairs.successors]
-    mixed = solve(p * q, both_leaving, e * u + sum_edges(d * q * after))
-    gains = e * e + sum_edges(2 * p * d * mixed[pairs.successors] + d * d * after)
+    mixed = solve(p * q, both_leaving, e * u + sum_edges(weigh_after(d * q, squares)))
+    gains = e * e + sum_edges(weigh_after(2 * p * d, mixed) + weigh_after(d * d, squares))
     return scale * sqrt(max(0.0, float(solve(p * p, leaving, gains)[0])))

@@ -36,9 +36,9 @@ _MOST_ROWS = 20
     *CORPUS,
 )
 def compare(chosen: Chosen) -> Answer:
-    """Print whether two PDFA are the same, or what has changed between two files of words.
+    """Print whether two PDFA are the same, or what words changed.
 
-    They are if they have the same distribution after every word, where --exact, --kappa or
+    Two PDFA are if they have the same distribution after every word, where --exact, --kappa or
     --tolerance says what the same is. If not, you see a word that tells A and B apart and both
     distributions after it. Symbols are matched by name; one that only A or B knows is impossible in
     the other. The exit code is 0 for yes and 1 for no.

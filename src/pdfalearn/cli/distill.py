@@ -105,7 +105,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     --------
     $ pdfalearn sample target.json --count 1000 > words.txt
     $ pdfalearn distill words.txt -o frontier.html
-    $ pdfalearn distill logs/*.gz -o frontier.html
+    $ pdfalearn distill monday.txt friday.txt -o frontier.html
     $ pdfalearn distill app.log --template --session 'req=(\w+)' -o model.json
     $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn info frontier.zip

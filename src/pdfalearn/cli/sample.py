@@ -6,7 +6,6 @@ from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import pdfalearn
-from pdfalearn.analysis import OTHER
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import command
 from pdfalearn.cli._options import CORPUS, MODEL, option
@@ -105,7 +104,7 @@ def score(chosen: Chosen) -> Answer:
     words = recorded.corpus
     if chosen.each:
         return _score_each(watch, recorded, chosen)
-    other = OTHER if chosen.other is None else chosen.other
+    other = pdfalearn.analysis.OTHER if chosen.other is None else chosen.other
     if chosen.line is not None:
         return _score_line(pdfa, words, chosen, other)
     result = pdfalearn.score(pdfa, words, other=other, processes=chosen.processes)

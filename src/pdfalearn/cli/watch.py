@@ -28,7 +28,7 @@ from pdfalearn.errors import InputError
         show_default=True,
     ),
     "window",
-    option("other", default=pdfalearn.watching.OTHER),
+    option("other", default=1e-9),
     *CORPUS,
     output("Where to write the automaton with its thresholds: .json or .json.gz."),
 )

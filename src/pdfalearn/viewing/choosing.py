@@ -193,6 +193,8 @@ class Edges:
         if least <= 0:
             return self.are_possible
         likely = (self.weights >= least) & self.are_possible
+        if likely.sum() == self.are_possible.sum():
+            return likely
         return np.asarray(likely | self.on_likeliest_ways | self.are_likeliest)
 
     def readable(self, most: int) -> float:
