@@ -146,7 +146,7 @@ class HeldOut:
         mean = np.asarray(passes @ evidence.answers) / passes.sum()
         rows = pdfa.probabilities[:, np.append(0, codes + 1)]
         logs = np.log(np.maximum(rows, np.exp(-IMPOSSIBLE)))
-        lost = -float(visits @ (logs @ mean)) / max(1, visits.sum()) - self.entropy
+        lost = -float(visits @ (logs @ mean)) / max(1, int(visits.sum())) - self.entropy
         unseen = _RULE_OF_THREE * max(0.0, lost) / max(1, self.word_count)
         high = interval.mean + float(np.hypot(interval.high - interval.mean, unseen))
         return interval._replace(high=high)

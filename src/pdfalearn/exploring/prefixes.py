@@ -22,7 +22,9 @@ class Found:
         self.labels = np.zeros(0, dtype=np.int8)
         self.masses = np.zeros((0, models))
 
-    def add(self, nodes: Integers, symbols: Codes, labels: Codes, masses: Floats) -> None:
+    def add(
+        self, nodes: Integers, symbols: Codes | Integers, labels: Codes, masses: Floats
+    ) -> None:
         """Add prefixes, and forget the least likely ones if they are too many."""
         self.nodes = np.concatenate([self.nodes, nodes])
         self.symbols = np.concatenate([self.symbols, symbols.astype(np.int32)])
