@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "files": 264,
-    "lines in all": 53_950,
-    "lines of code": 35_200,
+    "lines in all": 54_000,
+    "lines of code": 35_250,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 38,
