@@ -6,7 +6,15 @@ import pytest
 
 from tests.support import need_module
 
+EXPRESSIONS = (
+    *("Draws", "Drift", "Exploration", "Likely", "Step", "SymbolReading", "drift", "explore"),
+    *("label_texts", "named_characters"),
+)
 NEEDED = {
+    **dict.fromkeys(EXPRESSIONS, "interegular"),
+    "Answers": "transformers",
+    "TokenReading": "transformers",
+    "learn_log": "drain3",
     "Report": "matplotlib",
     "write_report": "matplotlib",
     "RecurrentModel": "torch",

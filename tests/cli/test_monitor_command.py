@@ -13,6 +13,7 @@ import pytest
 from pdfalearn import load
 from pdfalearn.watching import Watch
 from tests.cli.program import error_of, run, run_json
+from tests.support import need_module
 
 SESSION = ("--template", "--session", r"req=(\w+)")
 
@@ -28,7 +29,7 @@ def write_log(path: Path, sessions: int, seed: int, odd: str = "") -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with logs of two usual days, and one with an odd session."""
-    pytest.importorskip("drain3")
+    need_module("drain3")
     monkeypatch.chdir(tmp_path)
     write_log(Path("monday.log"), 60, seed=1)
     write_log(Path("tuesday.log"), 120, seed=2)

@@ -14,7 +14,7 @@ from pdfalearn.datasets import figure_1
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import load
 from pdfalearn.watching import LogReader, Watch, learn_log, read_log
-from tests.support import examples
+from tests.support import examples, need_module
 
 USER = r"req=(\w+)"
 LINES = """\
@@ -35,7 +35,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_a_log_is_read_tomorrow_as_today(log: Path, tmp_path: Path) -> None:
-    pytest.importorskip("drain3")
+    need_module("drain3")
     reader, found = learn_log(log, session=USER)
     login, read = ("<*>T<*>Z req=<*> login of <*>", "<*>T<*>Z req=<*> read of <*> in <*> ms")
     assert reader.templates == (login, read)
@@ -51,7 +51,7 @@ def test_a_log_is_read_tomorrow_as_today(log: Path, tmp_path: Path) -> None:
 
 
 def test_silence_ends_a_session_and_the_edges_are_known(log: Path) -> None:
-    pytest.importorskip("drain3")
+    need_module("drain3")
     _, found = learn_log(log, session=USER, gap=60)
     assert [(name, len(word)) for name, word in zip(found.names, found.words, strict=True)] == [
         ("a1", 2),
@@ -119,7 +119,7 @@ def test_lines_are_read_alike_alone_and_together(lines: list[str], size: int) ->
 
 
 def test_bad_lines_files_and_options_are_one_clear_line_each(log: Path, tmp_path: Path) -> None:
-    pytest.importorskip("drain3")
+    need_module("drain3")
     with pytest.raises(InputError, match=r"[Ww]hat is a session"):
         learn_log(log)
     with pytest.raises(InputError, match="not a regular expression"):
