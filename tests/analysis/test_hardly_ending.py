@@ -23,7 +23,7 @@ from pdfalearn.analysis import (
 )
 from pdfalearn.chains import systems
 from pdfalearn.errors import InputError
-from pdfalearn.languages import DFA, EndsWith
+from pdfalearn.languages import DFA, BeginsWith, EndsWith
 from tests.analysis.brute import exact_mean_length, solved_exactly
 from tests.support import examples
 
@@ -153,9 +153,9 @@ def test_what_hardly_ends_in_another_cluster() -> None:
         rows = [[0.0, 0.3, 0.7], [0.5, 0.5, 0.0], [end, 0.5, 0.5], [2 * end, 0.5, 0.5]]
         onwards = [[1, 2], [1, 1], [3, 2], [2, 3]]
         pdfa = PDFA(alphabet="ab", transitions=onwards, probabilities=rows)
-        ends_in_a = probability(pdfa, "a.*")
+        ends_in_a = probability(pdfa, BeginsWith("a"))
         assert ends_in_a == pytest.approx(0.3, rel=1e-12)
-        assert probability(pdfa, "b.*") == pytest.approx(0.7, rel=1e-12)
+        assert probability(pdfa, BeginsWith("b")) == pytest.approx(0.7, rel=1e-12)
         assert length(pdfa).mean == pytest.approx(0.7 / (1.5 * end), rel=1e-7)
 
 

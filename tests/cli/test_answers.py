@@ -122,6 +122,8 @@ def test_each_prints_one_object() -> None:
 def test_no_figure_is_split_in_a_narrow_terminal(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "--class" in line:
+        need_module("interegular")
     exit_code, printed = int(line == ANSWERS[0]), {}
     run(*line.split(), exit_code=exit_code)  # a store is compacted once
     for width in (60, 1000):

@@ -93,7 +93,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             (tmp_path / f"{day}.txt").write_text("01\n0\n" * 10)
     if name.startswith("store"):
         stored(Path("answers.db"), some(1), key="my-model-v1")
-    if name.startswith(("ask", "condition")):
+    if name.startswith(("ask", "condition", "drift")):
         need_module("interegular")
     if name in ("experiments", "experiments report", "sweep"):
         need_module("matplotlib")
