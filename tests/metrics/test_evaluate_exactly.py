@@ -180,6 +180,7 @@ def test_a_cycle_with_words_of_a_thousand_million_symbols(
     assert evaluate_exactly(target, target).mean_length == pytest.approx(1 / stop, rel=1e-6)
     monkeypatch.setattr(systems, "MOST_ELIMINATED", 0)
     monkeypatch.setattr(systems, "_MOST_DIRECT", 0)
+    monkeypatch.setattr(systems, "_MOST_WORK", 2**27)
     with pytest.raises(InputError, match="too long for an exact answer; draw words"):
         evaluate_exactly(target, target)
 

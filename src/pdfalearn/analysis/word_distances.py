@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, log1p, sqrt
+from math import inf, log1p, nan, sqrt
 
 import numpy as np
 
+from pdfalearn.arrays.passes import reaching
 from pdfalearn.chains import (
     MOST_PAIRS,
     Flow,
@@ -23,6 +24,8 @@ from pdfalearn.typing import Floats
 
 # Sums of squares are subtracted from each other where more than this share of them is left.
 _FAR = 1e-3
+# A difference of sums keeps seven digits where it is more than this share of them.
+_TOLD = 2e-8
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Distances(TableValue):
     bhattacharyya: float
     """-ln Σ √(P(w)·Q(w)); infinite if no word is possible in both."""
     l2: float
-    """√(Σ (P(w) - Q(w))²) over words that end."""
+    """√(Σ (P(w) - Q(w))²) over words that end; NaN where doubles cannot tell it."""
     total_variation_low: float
     total_variation_high: float
     """Bounds of the greatest difference of the probabilities of one set of words."""
@@ -146,7 +149,8 @@ def _l2(pairs: Pairs) -> float:
 
     With d = p - q of a transition, E = Σ p²E' + 2pdF' + d²C', F = Σ pqF' + dqC', C = Σ q²C', and
     what ends at once. Nothing large is subtracted where P and Q are close. Where they are not, that
-    is Σ P² + Σ Q² - 2 Σ PQ, which keeps its digits in loops near one, too.
+    is Σ P² + Σ Q² - 2 Σ PQ, which keeps its digits in loops near one, too. Where neither keeps them
+    the answer is NaN.
     """
     # Transitions that lead to where no word ends have weight 0.
     p, q = pairs.edge_weights()
@@ -166,23 +170,41 @@ def _l2(pairs: Pairs) -> float:
         """Return the weight of every transition times the value of where it leads, if it does."""
         return np.asarray(weights * np.where(weights != 0, values[pairs.successors], 0.0))
 
-    def solve(weights: Floats, leaving: Floats, gains: Floats) -> Floats:
+    def solve(weights: Floats, leaving: Floats, *gains: Floats) -> list[Floats]:
         kept = weights > 0
         flow = Flow(pairs.sources[kept], pairs.successors[kept], weights[kept], leaving)
-        return flow.values(np.maximum(gains, 0.0)) - flow.values(np.maximum(-gains, 0.0))
+        return [flow.values(each) for each in gains]
 
     # What leaves is 1 - Σ weights, added up.
     lost, other_lost = pairs.first.lost[pairs.lefts], pairs.second.lost[pairs.rights]
     ended, other_ended = t + lost, u + other_lost
     leaving, both_leaving = ended + sum_edges(p * not_p), ended + sum_edges(p * not_q)
+    # Ends that no word of an automaton gets to are not its own; they may be far likelier than all
+    # that are.
+    start = np.arange(len(pairs)) == 0
+    p_here, q_here = (
+        reaching(pairs.successors[kept], pairs.sources[kept], start) for kept in (p > 0, q > 0)
+    )
+    t, u = np.where(p_here, t, 0.0), np.where(q_here, u, 0.0)
+    e = np.where(p_here & q_here, e, t - u)
     # Squares of the chances to end may be too small to be written, and are not of their shares.
     scale = max(float(t.max()), float(u.max())) or 1.0
     t, u, e = t / scale, u / scale, e / scale
-    squares = solve(q * q, other_ended + sum_edges(q * not_q), u * u)
-    whole = solve(p * p, leaving, t * t)[0] + squares[0]
-    far = whole - 2 * solve(p * q, both_leaving, t * u)[0]
+    [squares] = solve(q * q, other_ended + sum_edges(q * not_q), u * u)
+    [first], [common] = solve(p * p, leaving, t * t), solve(p * q, both_leaving, t * u)
+    whole = first[0] + squares[0]
+    far = whole - 2 * common[0]
     if far > _FAR * whole:
         return scale * sqrt(far)
-    mixed = solve(p * q, both_leaving, e * u + sum_edges(weigh_after(d * q, squares)))
-    gains = e * e + sum_edges(weigh_after(2 * p * d, mixed) + weigh_after(d * d, squares))
-    return scale * sqrt(max(0.0, float(solve(p * p, leaving, gains)[0])))
+    if not (e.any() or d.any()):
+        return 0.0
+    # Gains and losses are added up apart: only sums of one sign keep their digits.
+    change = e * u + sum_edges(weigh_after(d * q, squares))
+    more, less = solve(p * q, both_leaving, np.maximum(change, 0.0), np.maximum(-change, 0.0))
+    up, down = np.maximum(d, 0.0) * p, np.maximum(-d, 0.0) * p
+    gains = e * e + sum_edges(
+        2 * (weigh_after(up, more) + weigh_after(down, less)) + weigh_after(d * d, squares)
+    )
+    losses = sum_edges(2 * (weigh_after(up, less) + weigh_after(down, more)))
+    plus, minus = (values[0] for values in solve(p * p, leaving, gains, losses))
+    return scale * sqrt(plus - minus) if plus - minus > _TOLD * plus else nan

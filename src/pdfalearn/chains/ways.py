@@ -159,6 +159,12 @@ class _Node:
     def __init__(self, steps: _Steps, parent: _Node | None, rank: int) -> None:
         self.steps, self.parent, self.rank = steps, parent, rank
         self.depth: int = parent.depth + 1 if parent else 0
+        # An ancestor further up, at a depth that is the same for all nodes as deep as this one:
+        # where two long words part is found in a logarithm of their lengths.
+        self.jump: _Node = self
+        if parent:
+            up, over = parent.jump, parent.jump.jump
+            self.jump = over if parent.depth - up.depth == up.depth - over.depth else parent
         self.so_far: float = parent.so_far if parent else 0.0
         self.weight: float = parent.weight if parent else 1.0
         cost, length, self.symbol, own_cost, own_weight, self.successor = steps[rank]
@@ -172,13 +178,21 @@ class _Node:
         if self.length != other.length:
             return bool(self.length < other.length)
         # No prefix of a waiting node waits, too: they part in steps after a common parent.
-        one: Any = self
-        two: Any = other
+        depth = min(self.depth, other.depth)
+        one, two = self.up_to(depth), other.up_to(depth)
         while one.parent is not two.parent:
-            is_deeper, is_higher = one.depth > two.depth, one.depth < two.depth
-            one = one if is_higher else one.parent
-            two = two if is_deeper else two.parent
+            if one.jump is not two.jump:
+                one, two = one.jump, two.jump
+            elif one.parent and two.parent:
+                one, two = one.parent, two.parent
         return bool(one.symbol < two.symbol)
+
+    def up_to(self, depth: int) -> _Node:
+        """Return the ancestor at some depth."""
+        node = self
+        while node.depth > depth and node.parent:
+            node = node.jump if node.jump.depth >= depth else node.parent
+        return node
 
     def way(self) -> Way:
         """Return the word that ends with this node."""
