@@ -43,9 +43,9 @@ def test_a_text_is_split_at_lines(
 
 def write_words(folder: Path) -> list[Path]:
     """Write words of the target into files of three kinds; some are cut, some have other events."""
-    words = ["".join(map(str, word)) for word in TARGET.sample(3000, seed=1, max_length=20).words]
+    words = ["".join(map(str, word)) for word in TARGET.sample(900, seed=1, max_length=20).words]
     words[7] += " (cut)"
-    words[1200] = "0x1"
+    words[400] = "0x1"
     texts = ["".join(f"{word}\n" for word in words[part::3]).encode() for part in range(3)]
     paths = [folder / "a.txt", folder / "b.txt.gz", folder / "c.txt"]
     for path, text in zip(paths, texts, strict=True):
@@ -54,7 +54,7 @@ def write_words(folder: Path) -> list[Path]:
 
 
 def test_processes_change_nothing(tmp_path: Path) -> None:
-    assert_same(Corpus(write_words(tmp_path)), {"processes": 3})
+    assert_same(Corpus(write_words(tmp_path)), {"processes": 2})
 
 
 def assert_same(corpus: Corpus, workers: dict[str, object]) -> None:
@@ -62,7 +62,7 @@ def assert_same(corpus: Corpus, workers: dict[str, object]) -> None:
     assert together.log_probability == pytest.approx(alone.log_probability, rel=1e-12)
     for name in ("words", "symbols", "impossible", "first_impossible", "unknown_events", "cut"):
         assert getattr(together, name) == getattr(alone, name), name
-    assert (alone.unknown, alone.cut, alone.words) == (1, 1, 3000)
+    assert (alone.unknown, alone.cut, alone.words) == (1, 1, 900)
     counts = count_steps(TARGET, corpus, **workers)  # type: ignore[arg-type]
     assert counts == count_steps(TARGET, corpus)
     assert refit(TARGET, counts) == refit(TARGET, corpus)
@@ -82,8 +82,8 @@ def test_errors_of_other_processes_are_raised_here(tmp_path: Path) -> None:
     paths = write_words(tmp_path)
     with pytest.raises(InputError, match="ended with code 3"):
         map_parts(_Ending(), Corpus(paths), processes=2)
-    paths[2].write_bytes(b"0 1\n" * 999_999 + b"\xff\n")  # the first blank is found before
-    with pytest.raises(FileFormatError, match=r"c.txt, line 1000000: byte 1"):
+    paths[2].write_bytes(b"0 1\n" * 299_999 + b"\xff\n")  # the first blank is found before
+    with pytest.raises(FileFormatError, match=r"c.txt, line 300000: byte 1"):
         score(TARGET, Corpus([paths[2], paths[0]]), processes=2)
     assert score(TARGET, Corpus(paths, skip_bad=True)).left_out == 1
     with pytest.raises(InputError, match="processes 0"):

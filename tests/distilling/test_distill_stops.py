@@ -35,7 +35,7 @@ def watched(cost: QueryCost | None = None) -> WatchedModel:
 
 
 @pytest.mark.parametrize("audit", [0, 16])
-@pytest.mark.parametrize("symbols", mostly_slow([150, 151, 217, 400, 800]))
+@pytest.mark.parametrize("symbols", mostly_slow([150, 151, 400]))
 def test_no_symbol_beyond_the_budget(symbols: int, audit: int) -> None:
     model = watched()
     frontier = distill(model, budget=Budget(max_symbols=symbols), sizes=FEW, audit=audit)
@@ -127,18 +127,18 @@ class DyingModel(WatchedModel):
         return rows
 
 
-def with_store(model: LanguageModel, folder: Path, symbols: int = 700) -> Frontier:
+def with_store(model: LanguageModel, folder: Path, symbols: int = 250) -> Frontier:
     budget, store = Budget(max_symbols=symbols), folder / "store"
     return distill(model, budget=budget, sizes=[1, 4], seed=2, store=store, model_id="it", audit=0)
 
 
 @pytest.fixture(scope="module")
 def run_in_one_piece() -> tuple[WatchedModel, Frontier]:
-    model, budget = watched(), Budget(max_symbols=700)
+    model, budget = watched(), Budget(max_symbols=250)
     return model, distill(model, budget=budget, sizes=[1, 4], seed=2, audit=0)
 
 
-@pytest.mark.parametrize("share", mostly_slow([0.5, 0, 0.01, 0.05, 0.2, 0.8, 0.95]))
+@pytest.mark.parametrize("share", mostly_slow([0.5, 0, 0.05, 0.95]))
 def test_a_run_that_was_killed_goes_on(
     share: float, tmp_path: Path, run_in_one_piece: tuple[WatchedModel, Frontier]
 ) -> None:
@@ -163,7 +163,7 @@ def test_a_run_that_was_killed_goes_on(
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_under_a_bound_on_cost(tmp_path: Path) -> None:
-    bound, store, cost = Budget(max_cost=900), tmp_path / "store", QueryCost(word=1, prefix=1)
+    bound, store, cost = Budget(max_cost=450), tmp_path / "store", QueryCost(word=1, prefix=1)
     whole = distill(watched(cost), budget=bound, sizes=[1, 4], seed=2, audit=0)
     dying = DyingModel(BlackBox(TARGET), 10)
     for model in (dying, watched()):
@@ -199,7 +199,7 @@ def drawn_with_store(folder: Path, seed: int) -> int:
 
 @pytest.mark.slow
 def test_a_budget_ends_words_at_the_same_place_with_stored_answers(tmp_path: Path) -> None:
-    for seed in range(8):
+    for seed in range(3):
         assert drawn_with_store(tmp_path, seed) == drawn_with_store(tmp_path, seed)
 
 
@@ -304,7 +304,7 @@ def test_a_failing_callback_is_an_error() -> None:
 
 @pytest.mark.slow
 def test_a_run_that_was_stopped_anywhere_goes_on_to_the_same_frontier() -> None:
-    """With any prices, budgets and samplers; a tenth of the cases of the benchmark."""
-    count, different = count_different(20)
-    assert count >= 15
+    """With any prices, budgets and samplers; a few of the cases of the benchmark."""
+    count, different = count_different(8)
+    assert count >= 6
     assert not different

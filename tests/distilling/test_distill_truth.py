@@ -12,7 +12,7 @@ STATES = 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [5, 7, 9])
+@pytest.mark.parametrize("seed", [5, 9])
 def test_a_noisy_automaton_is_recovered(seed: int) -> None:
     noisy = NoisyAutomaton(STATES, 2, seed=seed)
     frontier = distill(noisy.model, budget=Budget(max_symbols=4000), sizes=range(1, 17), seed=1)

@@ -33,7 +33,8 @@ from pdfalearn.passive import alergia, mdi, smooth_rows
 from pdfalearn.results import DistillingInterrupted, DistillingProgress
 from pdfalearn.words import Words
 
-WORDS = figure_3().sample(600, seed=5).words
+WORDS = figure_3().sample(200, seed=5).words
+FEW = [1, 2, 4, 8]
 
 
 def record(words: list[tuple[int, ...]], cut: list[bool] | None = None) -> RecordedWords:
@@ -94,18 +95,19 @@ def test_rows_are_counts_drawn_to_priors() -> None:
 
 @pytest.mark.parametrize("target", [figure_3(), reber()], ids=["figure_3", "reber"])
 def test_the_structure_of_a_known_automaton_is_found(target: PDFA) -> None:
-    frontier = distill(target.sample(3000, seed=1).words, seed=2)
+    words = target.sample(1000, seed=1).words
+    frontier = distill(words, seed=2, sizes=[*range(1, 9), 12])
     minimal = quotient(target, equivalence=Exact())
     assert len(frontier.best) == len(minimal)
     assert divergence(target, frontier.best).forward.per_symbol < 2e-3
 
 
 def test_what_is_said_of_the_best_is_true() -> None:
-    frontier = distill(Corpus(WORDS), seed=3, held_out=0.25)
+    frontier = distill(Corpus(WORDS), sizes=FEW, seed=3, held_out=0.25)
     best = frontier.point(len(frontier.best))
     details = frontier.certificate.details
-    assert details["word_count"] == 600
-    assert details["held_out_words"] == 150
+    assert details["word_count"] == 200
+    assert details["held_out_words"] == 50
     assert details["held_out"] == 0.25
     assert details["unseen"] == 0.02
     assert frontier.is_of_words
@@ -113,7 +115,7 @@ def test_what_is_said_of_the_best_is_true() -> None:
     assert best.cross_entropy == pytest.approx(best.divergence)
     assert best.low < best.divergence < best.high
     assert frontier.kept_lengths.sum() == details["held_out_positions"]
-    assert "150 of 600" in frontier.certificate.statement
+    assert "50 of 200" in frontier.certificate.statement
     # Rows were fitted to all words: each is a mean of what follows, drawn to others a little.
     pdfa, counts = frontier.best, np.zeros_like(frontier.best.probabilities)
     for word in WORDS:
@@ -142,12 +144,12 @@ def test_what_was_never_seen_is_unlikely_and_impossible_if_wanted() -> None:
 def test_words_may_be_lists_files_and_frames(tmp_path: Path) -> None:
     path = tmp_path / "sessions.txt"
     path.write_text("\n".join(" ".join(map(str, word)) for word in WORDS) + "\n")
-    from_file, from_list = distill(Corpus(path), seed=1), distill(WORDS, seed=1)
+    from_file, from_list = (distill(words, sizes=FEW, seed=1) for words in (Corpus(path), WORDS))
     assert from_file.best.transitions.tolist() == from_list.best.transitions.tolist()
     assert str(path.name) in from_file.certificate.statement
-    characters = distill(["ab" * (n % 4) for n in range(200)], seed=1)
-    assert characters.best.alphabet.symbols == ("a", "b")
-    wider = distill(Corpus(["ab" * (n % 4) for n in range(200)], alphabet="abc"), seed=1)
+    texts = ["ab" * (n % 4) for n in range(200)]
+    assert distill(texts, sizes=[1], seed=1).best.alphabet.symbols == ("a", "b")
+    wider = distill(Corpus(texts, alphabet="abc"), sizes=FEW, seed=1)
     assert wider.best.alphabet.symbols == ("a", "b", "c")
     assert 0 < wider.best.probability("c") < 0.02
 
@@ -161,8 +163,9 @@ def test_words_that_were_cut_have_not_ended(tmp_path: Path) -> None:
 
 
 def test_same_seed_same_frontier_and_files_keep_it(tmp_path: Path) -> None:
-    frontier = distill(WORDS, seed=4)
-    assert frontier == distill(WORDS, seed=4)
+    words = figure_3().sample(250, seed=5).words  # enough for a teacher
+    frontier = distill(words, sizes=[1, 4, 12], seed=4)
+    assert frontier == distill(words, sizes=[1, 4, 12], seed=4)
     save(frontier, tmp_path / "frontier.zip")
     assert load(tmp_path / "frontier.zip") == frontier
     page = view(frontier).html
@@ -182,7 +185,7 @@ def test_an_interrupt_keeps_what_was_found(after: int) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(DistillingInterrupted) as caught:
-        distill(WORDS, seed=1, progress=stop)
+        distill(WORDS, sizes=FEW, seed=1, progress=stop)
     frontier = caught.value.frontier
     assert isinstance(frontier, Frontier)
     assert frontier.certificate.details["interrupted"]
@@ -222,9 +225,9 @@ def test_wrong_arguments_are_named(words: object, settings: dict[str, object], t
     [
         [("a",)] * 4,
         [()] * 3 + [("a",)] * 3,
-        [tuple(f"s{code}" for code in range(number, number + 5)) for number in range(300)],
+        [tuple(f"s{code}" for code in range(number, number + 5)) for number in range(60)],
         [word for length in range(4) for word in product("ab", repeat=length)] * 3,
-        [("a",) * 400] * 6,
+        [("a",) * 45] * 6,
     ],
     ids=["one word", "mostly empty", "many symbols", "all short words", "long"],
 )
@@ -238,7 +241,7 @@ def test_unusual_words_have_automata(words: list[tuple[str, ...]]) -> None:
 
 def test_many_symbols_are_not_predicted_worse_than_by_chance() -> None:
     random = np.random.default_rng(1)
-    words = [tuple(f"s{code}" for code in random.integers(2000, size=6)) for _ in range(100)]
+    words = [tuple(f"s{code}" for code in random.integers(1000, size=6)) for _ in range(50)]
     frontier = distill(words, sizes=[1, 2])
     assert frontier.points[0].divergence < log(len(frontier.best.alphabet) + 1)
     assert frontier.certificate.details["unseen"] == 0.9
@@ -250,7 +253,7 @@ def test_an_interrupt_after_large_automata_finds_small_ones_too() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(DistillingInterrupted) as caught:
-        distill(figure_3().sample(2000, seed=5).words, seed=1, progress=stop)
+        distill(WORDS, seed=1, progress=stop)
     assert caught.value.frontier is not None
     assert caught.value.frontier.points[0].states <= 4
 
@@ -268,9 +271,9 @@ def test_one_state_does_not_depend_on_the_sizes_asked() -> None:
 @pytest.mark.slow
 def test_ours_predicts_better_than_merging_at_its_size() -> None:
     source = random_pdfa(30, 4, exact_size=True, seed=7)
-    words, fresh = (source.sample(count, seed=count).words for count in (1500, 4000))
-    frontier = distill(words)
-    for learnt in (alergia(words, epsilon=0.5), mdi(words)):
-        theirs = smooth_rows(learnt, words)
+    words, fresh = (source.sample(count, seed=count).words for count in (1000, 4000))
+    rivals = [smooth_rows(learnt, words) for learnt in (alergia(words, epsilon=0.5), mdi(words))]
+    frontier = distill(words, sizes=[len(theirs) for theirs in rivals])
+    for theirs in rivals:
         ours = frontier.at_most(len(theirs))
         assert ours.log_probabilities(fresh).sum() > theirs.log_probabilities(fresh).sum()

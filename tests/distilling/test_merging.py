@@ -43,7 +43,6 @@ TARGETS = {
     "reber": reber(),
     "tomita 5": tomita(5),
     "distinct rows": clear_target(6, 4),
-    "two rows": clear_target(10, 3, 2),
     "three rows": clear_target(12, 2, 3),
 }
 
@@ -113,11 +112,11 @@ def test_scores_are_those_of_comparisons_word_by_word(
 ) -> None:
     evidence = tree.evidence()
     folding, words = Folding(evidence, tolerated), words_of(evidence)
-    nodes = np.arange(len(words))
+    nodes = np.arange(min(12, len(words)))  # the shortest, with all that follows these
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "_AT_ONCE", pairs)
         scores = folding.scores(nodes, nodes)
-    for left, right in np.ndindex(len(words), len(words)):
+    for left, right in np.ndindex(len(nodes), len(nodes)):
         expected = plain_scores(tree, words[left], words[right], tolerated)
         assert scores.excess[left, right] == pytest.approx(expected[0], abs=1e-9)
         assert scores.weights[left, right] == pytest.approx(expected[1])

@@ -22,14 +22,14 @@ from tests.strategies import all_words, pdfas
 
 
 def test_as_good_as_the_best_of_all_partitions() -> None:
-    found = np.ravel(ratios(5, (2, 3), range(8)))
+    found = np.ravel(ratios(5, (2, 3), range(5)))
     assert float(np.median(found)) <= 1.0 + 1e-9
     assert max(found) <= 1.1
 
 
 @pytest.mark.slow
 def test_as_good_as_the_best_of_all_partitions_of_seven_states() -> None:
-    found = np.ravel(ratios(7, (2, 4), range(6)))
+    found = np.ravel(ratios(7, (2, 4), range(2)))
     assert float(np.median(found)) <= 1.0 + 1e-9
     assert float(np.mean(found)) <= 1.02
     assert max(found) <= 1.15
@@ -42,7 +42,7 @@ def test_the_divergence_is_exact() -> None:
     assert one.states == len(one.pdfa) == 4
     both = divergence(pdfa, one.pdfa).forward
     assert one.divergence == pytest.approx(both.per_symbol, rel=1e-12)
-    words = pdfa.sample(20_000, seed=1).words
+    words = pdfa.sample(5_000, seed=1).words
     differences = pdfa.log_probabilities(words) - one.pdfa.log_probabilities(words)
     error = float(differences.std()) / math.sqrt(len(words))
     assert float(differences.mean()) == pytest.approx(both.per_word, abs=4 * error)
@@ -50,7 +50,7 @@ def test_the_divergence_is_exact() -> None:
     rows = 0.5 * short.probabilities + [0.5, 0, 0]
     short = PDFA(alphabet="ab", transitions=short.transitions, probabilities=rows)
     small = simplify(short, states=2)
-    every_word = all_words("ab", 16)
+    every_word = all_words("ab", 12)
     logs = short.log_probabilities(every_word)
     total = float(np.exp(logs) @ (logs - small.pdfa.log_probabilities(every_word)))
     length = divergence(short, short).forward.expected_length
@@ -150,16 +150,16 @@ def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_pairs_than_can_be_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    pdfa = random_pdfa(120, 2, exact_size=True, seed=1)
+    pdfa = random_pdfa(60, 2, exact_size=True, seed=1)
     wanted = simplify(pdfa, divergence=0.02)
-    monkeypatch.setattr(walks, "MOST_PAIRS", 5000)
-    monkeypatch.setattr(simplifying, "_COMPARED", 4000)
-    with pytest.raises(InputError, match=r"^100 states are too many .*ask for fewer states$"):
-        simplify(pdfa, states=100)
+    monkeypatch.setattr(walks, "MOST_PAIRS", 1500)
+    monkeypatch.setattr(simplifying, "_COMPARED", 1200)
+    with pytest.raises(InputError, match=r"^50 states are too many .*ask for fewer states$"):
+        simplify(pdfa, states=50)
     found = simplify(pdfa, divergence=0.02)
     assert found.divergence <= 0.02
     assert found.states <= 1.3 * wanted.states
-    assert simplify(pdfa, divergence=0.0).states == 120
+    assert simplify(pdfa, divergence=0.0).states == 60
 
 
 @pytest.mark.parametrize(
