@@ -70,9 +70,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_state_goes_on_where_it_was(folder: Path) -> None:
-    run(
-        "distill", "monday.log", *SESSION, "--gap", 10, "--time-format", "epoch", "-o", "model.json"
-    )
+    run("distill", "monday.log", *SESSION, "-o", "model.json")
     text = Path("today.log").read_text()
     common = ("monitor", "model.json", "today.log", "--threshold", 8, "--state", "state.npz")
     # The half ends within a line, which is read when it is whole.

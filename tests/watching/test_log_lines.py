@@ -43,7 +43,7 @@ def test_a_log_is_read_tomorrow_as_today(log: Path, tmp_path: Path) -> None:
         "a1": (login, read, login),
         "b2": (login, read),
     }
-    assert (found.lines, found.outside, found.left_out) == (6, 1, 0)
+    assert (found.lines, found.outside, found.undecodable) == (6, 1, 0)
     assert read_log(log, reader) == found
     (tmp_path / "app.log.gz").write_bytes(gzip.compress(LINES.encode()))
     assert read_log(tmp_path / "app.log.gz", reader) == found
@@ -126,6 +126,8 @@ def test_bad_lines_files_and_options_are_one_clear_line_each(log: Path, tmp_path
         learn_log(log, session="req=(")
     with pytest.raises(InputError, match="no line of the log has a session"):
         learn_log(log, session="user=(.*)")
+    with pytest.raises(InputError, match=r"no line has a time as '%d:%b' says, as '2026-11-18T"):
+        learn_log(log, session=USER, gap=3, time_format="%d:%b")
     with pytest.raises(InputError, match="%Q is not one of"):
         learn_log(log, gap=3, time_format="%Q")
     (tmp_path / "empty.log").write_text("")
@@ -133,9 +135,7 @@ def test_bad_lines_files_and_options_are_one_clear_line_each(log: Path, tmp_path
         learn_log(tmp_path / "empty.log", session=USER)
     bad = tmp_path / "bad.log"
     bad.write_bytes(LINES.encode() + b"req=c3 \xff\xfe\n")
-    with pytest.raises(FileFormatError, match=r"line 7: .* not a text in UTF-8"):
-        learn_log(bad, session=USER)
-    assert learn_log(bad, session=USER, skip_bad=True)[1].left_out == 1
+    assert learn_log(bad, session=USER)[1].undecodable == 1
 
 
 def test_templates_are_in_the_file_of_the_automaton(tmp_path: Path) -> None:
@@ -149,7 +149,11 @@ def test_templates_are_in_the_file_of_the_automaton(tmp_path: Path) -> None:
     document = json.loads((tmp_path / "model.json").read_text())
     document["watching"]["lines"]["version"] = 2
     (tmp_path / "model.json").write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match=r"model\.json: its templates are of version 2"):
+    with pytest.raises(FileFormatError, match=r"model\.json: its lines are of version 2"):
+        Watch.load(tmp_path / "model.json")
+    document["watching"]["lines"].update(version=1, masks=[3])
+    (tmp_path / "model.json").write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match="its lines are damaged"):
         Watch.load(tmp_path / "model.json")
     document["watching"] = 3
     (tmp_path / "model.json").write_text(json.dumps(document))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from pdfalearn import PDFA, Monitor, calibrate, probability
 from pdfalearn.datasets import figure_1
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import Contains, Not
-from pdfalearn.watching import Thresholds, event_probabilities
+from pdfalearn.watching import Watch, event_probabilities
 from pdfalearn.watching.reaching import language_ahead
 from tests.strategies import pdfas
 from tests.support import examples
@@ -48,13 +50,18 @@ def test_the_interval_is_that_of_the_rank() -> None:
     assert found.interval == pytest.approx((least, most), rel=0.08)
 
 
-def test_thresholds_of_another_version_are_refused() -> None:
+def test_thresholds_of_another_version_are_refused(tmp_path: Path) -> None:
     found = calibrate(figure_1(), figure_1().sample(99, seed=1).words, 0.01)
-    assert Thresholds.of_members(found.members()) == found
-    with pytest.raises(FileFormatError, match="version 7"):
-        Thresholds.of_members({**found.members(), "version": 7})
-    with pytest.raises(FileFormatError, match="damaged"):
-        Thresholds.of_members({**found.members(), "words": "many"})
+    path = tmp_path / "watched.json"
+    Watch(figure_1(), thresholds=found).save(path)
+    assert Watch.load(path).thresholds == found
+    document = json.loads(path.read_text())
+    for change, message in (({"version": 7}, "version 7"), ({"words": "many"}, "damaged")):
+        document["watching"]["thresholds"].update(change)
+        path.write_text(json.dumps(document))
+        with pytest.raises(FileFormatError, match=message):
+            Watch.load(path)
+        document["watching"]["thresholds"]["version"] = 1
     with pytest.raises(InputError, match="calibrate anew"):
         Monitor(figure_1(), replace(found, events=3), window=4)
 

@@ -160,16 +160,14 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     """Distill the sessions of raw lines; the automaton is saved with how its log is read."""
     from pdfalearn.displays import DistillingLine
 
-    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS[:-1])):
+    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS)):
         raise click.UsageError(f"{flag_of(name)} is not for logs of raw lines (--template).")
     outputs, watching = list[Output[Any]](), pdfalearn.watching
     if chosen.output is not None:
         watching.check_can_watch(chosen.output)
         chosen.refuse_overwriting(*chosen.source)
         chosen.check_output()
-    reader, found = watching.learn_log(
-        map(Path, chosen.source), skip_bad=chosen.skip_bad, **chosen.collect_given(LOG)
-    )
+    reader, found = watching.learn_log(map(Path, chosen.source), **chosen.collect_given(LOG))
     path, sizes = chosen.output, chosen.states or []
     if path is not None:
 

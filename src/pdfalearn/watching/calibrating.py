@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from math import ceil
-from typing import Any
+from dataclasses import astuple, dataclass
+from math import ceil, inf
 
 import numpy as np
 from scipy.special import betaincinv
 
-from pdfalearn.checks import check_share
+from pdfalearn.checks import check_number, check_share
 from pdfalearn.corpora import CorpusLike
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.watching.session_scores import OTHER, SCORES, WINDOW, score_sessions
 
-_VERSION = 1
 # Sums in another order differ by no more, so that sessions that are alike stay on the same side.
 TOLERANCE = 1e-6
 
@@ -47,6 +45,10 @@ class Thresholds:
     other: float
     """The probability of unknown and impossible events."""
 
+    def __post_init__(self) -> None:
+        for value in astuple(self):
+            check_number(value, "a threshold, or what it rests on,", 0, inf)
+
     @property
     def interval(self) -> tuple[float, float]:
         """Where the rate of these thresholds is, with 95%, if no two scores are the same.
@@ -56,29 +58,6 @@ class Thresholds:
         """
         least, most = betaincinv(self.above + 1, self.words - self.above, [0.025, 0.975])
         return float(least), float(most)
-
-    def members(self) -> dict[str, Any]:
-        """Return what a file holds of them."""
-        return {"version": _VERSION, **asdict(self)}
-
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> Thresholds:
-        """Make them of what a file holds."""
-        given = dict(members)
-        version = given.pop("version", None)
-        if version != _VERSION:
-            raise FileFormatError(
-                f"its thresholds are of version {version!r}, and this program reads version "
-                f"{_VERSION}: calibrate again"
-            )
-        try:
-            for name, value in given.items():
-                given[name] = (int if name in ("words", "above", "events") else float)(value)
-            return cls(**given)
-        except (TypeError, ValueError) as error:
-            raise FileFormatError(
-                f"its thresholds are damaged: {error}; calibrate again"
-            ) from error
 
 
 def calibrate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from math import inf, nan
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pdfalearn.checks import check_number
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.text import shorten
 from pdfalearn.typing import Floats
 
@@ -32,7 +32,6 @@ MASKS = (
 ONE_SESSION = "log"
 """The session of every line if none has an identifier."""
 
-_VERSION = 1
 # At most this many masked lines are kept with their templates: most lines come again.
 _MOST_KEPT = 2**17
 # Times as most logs have them, and seconds.
@@ -90,7 +89,6 @@ class LogReader:
     session: str | None = None
     gap: float | None = None
     time_format: str | None = None
-    _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.gap is not None:
@@ -100,8 +98,8 @@ class LogReader:
                 "what is a session of the log? Give session= (--session), a regular expression of "
                 "its identifier, or gap= (--gap), the seconds of silence that end it"
             )
-        # What is wrong with an expression is said at once.
-        _ = self._patterns, self._times
+        # What is wrong is said at once.
+        _ = self._patterns, self._times, self._tree
 
     def parse(self, lines: Sequence[str]) -> ParsedLines:
         """Return the session, the event and, if they are needed, the time of each line."""
@@ -110,29 +108,13 @@ class LogReader:
         events = [known.get(line) or self.find(line) for line in masked]
         return ParsedLines(sessions, events, times)
 
-    def members(self) -> dict[str, Any]:
-        """Return what a file holds of it."""
-        given = {key: value for key, value in asdict(self).items() if key != "_known"}
-        return {"version": _VERSION, **given}
-
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> LogReader:
-        """Make it of what a file holds."""
-        version = members.get("version")
-        if version != _VERSION:
-            raise FileFormatError(
-                f"its templates are of version {version!r}, and this program reads version "
-                f"{_VERSION}: distill the log again, or use the program that wrote them"
-            )
-        try:
-            templates, masks = (tuple(map(str, members[name])) for name in ("templates", "masks"))
-            rest = [members[name] for name in ("session", "gap", "time_format")]
-            for value, kinds in zip(rest, (str, int | float, str), strict=True):
-                if not isinstance(value, kinds | None):
-                    raise TypeError(f"{shorten(repr(value), 40)} stands for something else")
-        except (KeyError, TypeError) as error:
-            raise FileFormatError(f"its templates are damaged: {error}; distill again") from error
-        return cls(templates, masks, *rest)
+    def undated_text(self, line: str) -> str:
+        """Return what is to be said if no line has a time, with one of them."""
+        form = "in ISO 8601" if self.time_format is None else f"as {self.time_format!r} says"
+        return (
+            f"sessions end by silence, and no line has a time {form}, as {shorten(repr(line), 80)} "
+            "shows: say how times are written by time_format= (--time-format)"
+        )
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str] | None, list[re.Pattern[str]]]:
@@ -154,6 +136,11 @@ class LogReader:
             message = f"time_format {form!r}: %{error.args[0]} is not one of {known}"
             raise InputError(message) from error
         return re.compile("".join(texts)), lru_cache(4096)(lambda text: _read_time(text, form))
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """The templates of masked lines that came lately."""
+        return {}
 
     @cached_property
     def _tree(self) -> dict[Any, Any]:
