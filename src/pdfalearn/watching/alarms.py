@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import inf
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,14 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_number
 from pdfalearn.errors import InputError
 from pdfalearn.text import shorten
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Codes, Floats, Integers
 from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
+from pdfalearn.watching.open_sessions import Segments
+from pdfalearn.watching.reaching import Ahead
 from pdfalearn.watching.session_scores import (
     SCORES,
     Records,
+    Scale,
     Steps,
     deviations,
     peaks_of,
@@ -80,14 +83,50 @@ def check_thresholds(
     return {score: float(chosen[score]) for score in SCORES if score in chosen}
 
 
-def find_crossings(
+def raise_alarms(
     thresholds: Mapping[str, float],
+    scale: Scale,
+    ahead: Mapping[str, Ahead],
+    reached: Iterable[Codes],
+    found: Segments,
+    words: Words,
     records: Records,
     steps: Steps,
-    words: Words,
-    numbers: Integers,
-    *,
-    is_end: Flags,
+    names: Sequence[Hashable],
+) -> list[Alarm]:
+    """Return the first alarm of each score and session, in the order of the events.
+
+    ``words`` are the events of ``found``, session by session, and ``records`` those after them, in
+    which the alarms are noted; ``reached`` has what was done for each language after each event.
+    """
+    sessions = np.repeat(np.arange(len(words)), words.lengths)
+    alarms = []
+    for _, place, bit, value in _find_crossings(thresholds, records, steps, words, found):
+        state, column = int(steps.states[place]), int(found.columns[place])
+        after, record = scale.move(state, column), records[sessions[place]]
+        ways = zip(ahead.items(), reached, strict=True) if column else ()
+        alarms.append(
+            Alarm(
+                session=names[int(found.places[place])],
+                score=SCORES[bit],
+                value=value,
+                threshold=thresholds[SCORES[bit]],
+                event=scale.name_of(column),
+                after=int(record["events"]) - int(words.offsets[sessions[place] + 1]) + place,
+                surprisal=float(steps.costs[place]),
+                expected_instead=scale.likeliest(state),
+                reaching={
+                    name: float(way.probabilities[after, done[place]]) for (name, way), done in ways
+                },
+                time=float(found.clocks[place]),
+                begun=int(record["begun"]),
+            )
+        )
+    return alarms
+
+
+def _find_crossings(
+    thresholds: Mapping[str, float], records: Records, steps: Steps, words: Words, found: Segments
 ) -> list[tuple[int, int, int, float]]:
     """Return where sessions first come above thresholds, and note in their records that they have.
 
@@ -95,6 +134,7 @@ def find_crossings(
     value; they are sorted. The sum is looked at only where a session has ended.
     """
     sessions = np.repeat(np.arange(len(words)), words.lengths)
+    lasts = words.offsets[1:] - 1
     raised = list[tuple[int, int, int, float]]()
     for score, threshold in thresholds.items():
         bit = SCORES.index(score)
@@ -102,7 +142,7 @@ def find_crossings(
             where, values = _find_peaks(threshold + TOLERANCE, records, steps, words, bit)
         elif score == "sum":
             sums = np.abs(deviations(records))
-            where = words.offsets[1:][is_end & (sums > threshold + TOLERANCE)] - 1
+            where = lasts[(found.columns[lasts] == 0) & (sums > threshold + TOLERANCE)]
             values = sums[sessions[where]]
         else:
             costs = steps.costs if score == "largest" else steps.windows
@@ -112,8 +152,35 @@ def find_crossings(
         is_new = records["alarmed"][those] & (1 << bit) == 0
         records["alarmed"][those] |= 1 << bit
         for place, value in zip(where[first[is_new]], values[first[is_new]], strict=True):
-            raised.append((int(numbers[place]), int(place), bit, float(value)))
+            raised.append((int(found.numbers[place]), int(place), bit, float(value)))
     return sorted(raised)
+
+
+def is_above(
+    thresholds: Mapping[str, float],
+    alarmed: int,
+    known: Sequence[Any],
+    window: float,
+    *,
+    is_end: bool,
+) -> bool:
+    """Return whether a session may now be above a threshold for the first time.
+
+    The arguments are what `Scale.advance_one` returns, and which scores had their alarms.
+    """
+    surprisal, expected, variance, cost, peaks = known[7:12]
+    for score, threshold in thresholds.items():
+        if alarmed & (1 << SCORES.index(score)):
+            continue
+        if score == "peaks":
+            is_odd = log(max(peaks, 1.0)) > threshold
+        elif score == "sum":
+            is_odd = is_end and (surprisal - expected) ** 2 >= threshold**2 * variance
+        else:
+            is_odd = (cost if score == "largest" else window) > threshold
+        if is_odd:
+            return True
+    return False
 
 
 def _find_peaks(

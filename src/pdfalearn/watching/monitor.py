@@ -16,18 +16,16 @@ from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
-from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.alarms import Alarm, check_thresholds, find_crossings
+from pdfalearn.typing import Codes, Floats, Integers
+from pdfalearn.watching.alarms import Alarm, check_thresholds, is_above, raise_alarms
 from pdfalearn.watching.calibrating import Thresholds
 from pdfalearn.watching.open_sessions import Clock, OpenSessions, Segments
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
-    SCORES,
     WINDOW,
     Records,
     Scale,
-    Steps,
     describe_record,
 )
 from pdfalearn.words import Words, visited_states
@@ -35,6 +33,8 @@ from pdfalearn.words import Words, visited_states
 # Sessions are evicted each time that this many events have come, however these are handed over: so
 # the same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
+# So many events at once are taken one by one, which is faster.
+_FEW = 64
 
 
 class Monitor:
@@ -176,9 +176,15 @@ class Monitor:
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
         given = None if times is None else np.asarray(times, dtype=np.float64)
-        alarms, begin = list[Alarm](), 0
+        alarms, begin, are_few = list[Alarm](), 0, len(events) <= _FEW
         while begin < len(events):
-            end = min(len(events), begin + _ROUND - self.counts["events"] % _ROUND)
+            if are_few:
+                time = None if given is None else given.item(begin)
+                if self._take_one(sessions[begin], int(columns[begin]), time):
+                    begin += 1
+                    continue
+            left = _ROUND - self.counts["events"] % _ROUND
+            end = begin + 1 if are_few else min(len(events), begin + left)
             part = slice(begin, end)
             times_now = None if given is None else given[part]
             alarms += self._observe(sessions[part], columns[part], times_now)
@@ -194,20 +200,17 @@ class Monitor:
         # After a jump backwards no session is of a time that is still to come.
         records["clock"][places] = np.minimum(records["clock"][places], clock)
         is_idle = clock - records["clock"][places] > self._idle
-        alarms = self._leave(places[is_idle], "idle")
-        self._open.forget(places[is_idle].tolist())
-        rest = places[~is_idle]
+        idle, rest = places[is_idle], places[~is_idle]
         silent = rest[: max(0, len(rest) - self._most_open)]
-        alarms += self._leave(silent, "number")
-        self._open.forget(silent.tolist())
+        alarms = self._end(idle) if self._idle_ends else []
+        for gone, reason in ((idle[: 0 if self._idle_ends else None], "idle"), (silent, "number")):
+            self._report(gone, records[gone], reason)
+            self._open.forget(gone)
         return alarms
 
     def end_all(self) -> list[Alarm]:
         """Take the terminal of every open session: a log that has come to its end."""
-        places = self._open.all_places()
-        alarms = self._end(places)
-        self._open.forget(places.tolist())
-        return alarms
+        return self._end(self._open.all_places())
 
     def session(self, name: Hashable) -> dict[str, Any] | None:
         """Return what is known of an open session: its scores, and where it is oddest."""
@@ -243,11 +246,46 @@ class Monitor:
         digest.update(pdfa.transitions.tobytes() + pdfa.probabilities.tobytes())
         return digest.hexdigest()
 
+    def _take_one(self, name: Hashable, column: int, time: float | None) -> bool:
+        """Take an event if nothing is special about it: no alarm, no silence, no wrong time.
+
+        Else return False; arrays take it then. That is the same, and fifty times slower.
+        """
+        number = self.counts["events"]
+        after, last = self._clock.peek(time)
+        try:
+            place, record = self._open.record_of(name)
+        except TypeError:
+            return False
+        before, begun, _, alarmed, done, *known = record
+        if place < 0:
+            before, begun = after, number
+        is_jump = self._clock.last is not None and abs(last[2] - self._clock.now) > self._idle
+        is_late = time is not None and time < before
+        if (number + 1) % _ROUND == 0 or is_jump or is_late or after - before > self._idle:
+            return False
+        found, side = self._scale.advance_one(known, column)
+        if is_above(self._thresholds, alarmed, found, side, is_end=column == 0):
+            return False
+        self.counts["events"] += 1
+        if time is not None:
+            self._clock.last = last
+        if column == 0:
+            self.counts["ended"] += 1
+            if place >= 0:
+                self._open.forget(np.array([place]))
+            return True
+        ways = zip(self._ahead.values(), done.tolist(), strict=True)
+        done = [ahead.moves.item(place, column) for ahead, place in ways]
+        place = self._open.add(name) if place < 0 else place
+        self._open.records[place] = (after, begun, number, alarmed, done, *found)
+        return True
+
     def _observe(
         self, names: Sequence[Hashable], columns: Codes, times: Floats | None
     ) -> list[Alarm]:
         """Take the events of a part of a round."""
-        numbers = np.arange(self.counts["events"], self.counts["events"] + len(names))
+        begin = self.counts["events"]
         clocks = np.full(len(names), self._clock.now)
         if times is not None:
             clocks, jumps = self._clock.move(times, self._idle)
@@ -267,16 +305,26 @@ class Monitor:
             is_late[is_first] &= begun
             self.counts["late"] += int(np.count_nonzero(is_late))
         is_gap = (after - before > self._idle) & ~is_new
-        alarms = self._leave(places[is_gap & is_first], "idle")
-        within = np.flatnonzero(is_gap & ~is_first)
+        gaps = np.flatnonzero(is_gap)
         found = Segments(
-            columns, places, after, numbers[order], is_first | is_new | is_gap, is_first
+            columns, places, after, begin + order, is_first | is_new | is_gap, is_first
         )
-        if self._idle_ends and len(within):
-            found.insert_ends(within, before[within])
-        return alarms + self._advance(found)
+        if self._idle_ends:
+            return self._advance(found.insert_ends(gaps, before[gaps]) if len(gaps) else found)
+        gone = places[is_gap & is_first]
+        self._report(gone, records[gone], "idle")
+        records[gone] = self._scale.new_records(1, len(self._ahead))
+        return self._advance(found)
 
-    def _advance(self, found: Segments, *, forgets: bool = True) -> list[Alarm]:
+    def _end(self, places: Integers) -> list[Alarm]:
+        """Take the terminal of open sessions."""
+        records = self._open.records[places]
+        columns, yes = np.zeros(len(places), dtype=np.int32), np.ones(len(places), dtype=bool)
+        return self._advance(
+            Segments(columns, places, records["clock"], records["touched"], yes, yes)
+        )
+
+    def _advance(self, found: Segments) -> list[Alarm]:
         """Add events to the records of their sessions, and return the alarms."""
         begins = np.flatnonzero(found.is_begin)
         if not len(begins):
@@ -292,14 +340,24 @@ class Monitor:
         reached = self._look_ahead(records, words)
         records["clock"], records["touched"] = found.clocks[lasts], found.numbers[lasts]
         is_end = found.columns[lasts] == 0
-        alarms = self._raise_alarms(found, words, records, steps, reached, is_end)
+        alarms = raise_alarms(
+            self._thresholds,
+            self._scale,
+            self._ahead,
+            reached,
+            found,
+            words,
+            records,
+            steps,
+            self._open.names,
+        )
+        self.counts["alarms"] += len(alarms)
         is_last = np.append(places[1:] != places[:-1], True)
-        for number in np.flatnonzero(~is_end & ~is_last).tolist():
-            self._report(self._open.name_at(int(places[number])), records[number], "idle")
-        kept, done = is_last & ~is_end, is_last & is_end
+        gone = ~is_end & ~is_last
+        self._report(places[gone], records[gone], "idle")
+        kept = is_last & ~is_end
         self._open.records[places[kept]] = records[kept]
-        if forgets:
-            self._open.forget(places[done].tolist())
+        self._open.forget(places[is_last & is_end])
         self.counts["ended"] += int(np.count_nonzero(is_end))
         return alarms
 
@@ -313,73 +371,13 @@ class Monitor:
             records["languages"][:, number] = visited[words.ends]
         return reached
 
-    def _raise_alarms(
-        self,
-        found: Segments,
-        words: Words,
-        records: Records,
-        steps: Steps,
-        reached: list[Codes],
-        is_end: Flags,
-    ) -> list[Alarm]:
-        """Return the first alarm of each score and session, in the order of the events."""
-        raised = find_crossings(
-            self._thresholds, records, steps, words, found.numbers, is_end=is_end
-        )
-        sessions = np.repeat(np.arange(len(words)), words.lengths)
-        alarms = []
-        for _, place, bit, value in raised:
-            state, column = int(steps.states[place]), int(found.columns[place])
-            after = self._scale.move(state, column)
-            ways = zip(self._ahead.items(), reached, strict=True)
-            record = records[sessions[place]]
-            alarms.append(
-                Alarm(
-                    session=self._open.name_at(int(found.places[place])),
-                    score=SCORES[bit],
-                    value=value,
-                    threshold=self._thresholds[SCORES[bit]],
-                    event=self._scale.name_of(column),
-                    after=int(record["events"]) - int(words.offsets[sessions[place] + 1]) + place,
-                    surprisal=float(steps.costs[place]),
-                    expected_instead=self._scale.likeliest(state),
-                    reaching={
-                        name: float(ahead.probabilities[after, done[place]])
-                        for (name, ahead), done in ways
-                        if column
-                    },
-                    time=float(found.clocks[place]),
-                    begun=int(record["begun"]),
-                )
-            )
-        self.counts["alarms"] += len(alarms)
-        return alarms
-
-    def _leave(self, places: Integers, reason: str) -> list[Alarm]:
-        """Let sessions go, and make their records those of sessions that have not begun."""
-        if not len(places):
-            return []
-        if reason == "idle" and self._idle_ends:
-            alarms = self._end(places)
-        else:
-            for place in places.tolist():
-                self._report(self._open.name_at(place), self._open.records[place], reason)
-            alarms = []
-        self._open.records[places] = self._scale.new_records(1, len(self._ahead))
-        return alarms
-
-    def _end(self, places: Integers) -> list[Alarm]:
-        """Take the terminal of sessions, which are then done, and still have their places."""
-        records = self._open.records[places]
-        columns, yes = np.zeros(len(places), dtype=np.int32), np.ones(len(places), dtype=bool)
-        found = Segments(columns, places, records["clock"], records["touched"], yes, yes)
-        return self._advance(found, forgets=False)
-
-    def _report(self, name: Hashable, record: np.void, reason: str) -> None:
-        """Hand over what is known of a session that is evicted."""
-        self.counts["evicted"] += 1
+    def _report(self, places: Integers, records: Records, reason: str) -> None:
+        """Hand over what is known of sessions that are evicted."""
+        self.counts["evicted"] += len(places)
         if self._on_evict is not None:
-            self._on_evict({**self._describe(name, record), "reason": reason})
+            for place, record in zip(places.tolist(), records, strict=True):
+                known = self._describe(self._open.names[place], record)
+                self._on_evict({**known, "reason": reason})
 
     def _describe(self, name: Hashable, record: np.void) -> dict[str, Any]:
         known = describe_record(self._scale, record)

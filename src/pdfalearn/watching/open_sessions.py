@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
-from typing import Any, BinaryIO
+from math import isfinite
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,14 @@ class Clock:
         """The time after the last event; 0 if there was none."""
         return 0.0 if self.last is None else self.last[2]
 
+    def peek(self, time: float | None) -> tuple[float, list[float]]:
+        """Return the time of an event, and what is ``last`` if it comes now."""
+        now = self.now if time is None or not isfinite(time) else time
+        one, two, clock = self.last or [now] * 3
+        if time is None:
+            return now, [one, two, clock]
+        return now, [two, now, max(min(one, two), min(max(one, two), now))]
+
     def move(self, times: Floats, most: float) -> tuple[Floats, int]:
         """Go on; return the time of each event, and how often the clock jumped by more than most.
 
@@ -69,7 +77,7 @@ class OpenSessions:
         self._make = make
         self._fresh = make(1)
         self._places: dict[Hashable, int] = {}
-        self._names: list[Hashable] = []
+        self.names: list[Hashable] = []
         self._free: list[int] = []
         self.records = make(_FIRST)
 
@@ -79,10 +87,6 @@ class OpenSessions:
     def place_of(self, name: Hashable) -> int | None:
         """Return the place of a session's record."""
         return self._places.get(name)
-
-    def name_at(self, place: int) -> Hashable:
-        """Return the name of the session at a place."""
-        return self._names[place]
 
     def places_of(self, names: Sequence[Hashable]) -> Integers:
         """Return the places of sessions; those that are new get one."""
@@ -95,30 +99,36 @@ class OpenSessions:
             name = names[number]
             place = self._places.get(name)
             if place is None:
-                place = self._add(name)
+                place = self.add(name)
                 fresh.append(place)
             found[number] = place
-        if len(self._names) > len(self.records):
-            more = self._make(max(len(self._names), 2 * len(self.records)) - len(self.records))
-            self.records = np.concatenate((self.records, more))
         self.records[fresh] = self._fresh
         return found
 
-    def _add(self, name: Hashable) -> int:
+    def add(self, name: Hashable) -> int:
+        """Return the place of a session that is new; its record is still what was there."""
         if self._free:
             place = self._free.pop()
-            self._names[place] = name
+            self.names[place] = name
         else:
-            place = len(self._names)
-            self._names.append(name)
+            place = len(self.names)
+            self.names.append(name)
+            if place == len(self.records):
+                self.records = np.concatenate((self.records, self._make(place)))
         self._places[name] = place
         return place
 
-    def forget(self, places: Iterable[int]) -> None:
+    def record_of(self, name: Hashable) -> tuple[int, tuple[Any, ...]]:
+        """Return the place of a session, -1 if it is new, and its record."""
+        place = self._places.get(name, -1)
+        record: tuple[Any, ...] = (self._fresh[0] if place < 0 else self.records[place]).item()
+        return place, record
+
+    def forget(self, places: Integers) -> None:
         """Remove sessions."""
-        for place in places:
-            del self._places[self._names[place]]
-            self._names[place] = None
+        for place in places.tolist():
+            del self._places[self.names[place]]
+            self.names[place] = None
             self._free.append(place)
 
     def all_places(self) -> Integers:
@@ -129,7 +139,7 @@ class OpenSessions:
     def save(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
         """Write all sessions to a file, whole or not at all."""
         places = self.all_places()
-        names = [self._names[place] for place in places.tolist()]
+        names = [self.names[place] for place in places.tolist()]
         wrong = [name for name in names if type(name) is not str and type(name) is not int]
         if wrong:
             raise InputError(
@@ -171,8 +181,7 @@ class OpenSessions:
         return read_named(path, {".npz": read})
 
 
-@dataclass
-class Segments:
+class Segments(NamedTuple):
     """Events, sorted by session, and cut where a session ends or begins anew."""
 
     columns: Codes
@@ -184,11 +193,10 @@ class Segments:
     is_first: Flags
     """Whether an event is the first of its session in the batch."""
 
-    def insert_ends(self, where: Integers, clocks: Floats) -> None:
-        """Insert terminals before events."""
-        self.columns = np.insert(self.columns, where, 0)
-        self.places = np.insert(self.places, where, self.places[where])
-        self.clocks = np.insert(self.clocks, where, clocks)
-        self.numbers = np.insert(self.numbers, where, self.numbers[where])
-        self.is_begin = np.insert(self.is_begin, where, False)
-        self.is_first = np.insert(self.is_first, where, False)
+    def insert_ends(self, where: Integers, clocks: Floats) -> Segments:
+        """Return them with terminals before the first events of segments."""
+        first = self.is_first[where]
+        self.is_first[where] = False
+        fills = (0, self.places[where], clocks, self.numbers[where], first, first)
+        pairs: Any = zip(self, fills, strict=True)
+        return Segments(*(np.insert(column, where, fill) for column, fill in pairs))
