@@ -36,6 +36,10 @@ def test_too_few_words_are_refused_with_how_many_are_needed() -> None:
     assert calibrate(figure_1(), words).above == 0
     with pytest.raises(InputError, match=r"998, .* 0\.001 at least 999 are needed"):
         calibrate(figure_1(), words[:-1])
+    for unknown in ("zz", ""):  # nothing can be promised of what is of another kind
+        with pytest.raises(InputError, match="knows no event of the usual words"):
+            calibrate(figure_1(), [unknown, "z"] * 500)
+    assert calibrate(figure_1(), ["za", *words]).unknown == 1
     with pytest.raises(InputError, match="false_alarms"):
         calibrate(figure_1(), words, 0)
 

@@ -44,6 +44,8 @@ class Thresholds:
     """How many events the window has."""
     other: float
     """The probability of unknown and impossible events."""
+    unknown: int = 0
+    """How many of the words have an event that the automaton does not know."""
 
     def __post_init__(self) -> None:
         for value in astuple(self):
@@ -110,6 +112,12 @@ are needed; with 2, the least that can be promised is 0.333
     rate = check_share(false_alarms, "false_alarms")
     found = score_sessions(pdfa, usual_words, other=other, window=window)
     count = len(found)
+    unknown, events = (found.records[name] for name in ("unknown", "events"))
+    if unknown.sum() and unknown.sum() >= (events - 1).sum():  # all but the ends
+        raise InputError(
+            "the automaton knows no event of the usual words, so nothing about them can be "
+            "promised: give words of the kind that it was made of"
+        )
     # Rounded, as (n + 1)(1 - α) may be a little above an integer where it is one.
     rank = ceil(round((count + 1) * (1 - rate), 9))
     if rank > count:
@@ -126,4 +134,5 @@ are needed; with 2, the least that can be promised is 0.333
         above=count - rank,
         events=found.scale.window,
         other=found.scale.other,
+        unknown=int((unknown > 0).sum()),
     )
