@@ -66,7 +66,7 @@ def test_thresholds_of_another_version_are_refused(tmp_path: Path) -> None:
         with pytest.raises(FileFormatError, match=message):
             Watch.load(path)
         document["watching"]["thresholds"]["version"] = 1
-    with pytest.raises(InputError, match="calibrate anew"):
+    with pytest.raises(InputError, match="their own window"):
         Monitor(figure_1(), replace(found, events=3), window=4)
 
 

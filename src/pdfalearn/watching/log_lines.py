@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -125,7 +125,7 @@ class LogReader:
     def _times(self) -> tuple[re.Pattern[str], Any]:
         form = self.time_format
         if form is None:
-            return re.compile(_ISO), read_iso
+            return re.compile(_ISO), read_time
         if form == "epoch":
             return re.compile(_EPOCH), float
         parts = re.split("%(.)", form)
@@ -135,7 +135,7 @@ class LogReader:
             known = " ".join(f"%{one}" for one in _DIRECTIVES)
             message = f"time_format {form!r}: %{error.args[0]} is not one of {known}"
             raise InputError(message) from error
-        return re.compile("".join(texts)), lru_cache(4096)(lambda text: _read_time(text, form))
+        return re.compile("".join(texts)), partial(read_time, form=form)
 
     @cached_property
     def _known(self) -> dict[str, str]:
@@ -218,19 +218,10 @@ def _compile(text: str, what: str) -> re.Pattern[str]:
 
 
 @lru_cache(4096)
-def read_iso(text: str) -> float:
-    """Return the seconds of a time as in ISO 8601; NaN if it is not one."""
-    return _read_moment(lambda: datetime.fromisoformat(text))
-
-
-def _read_time(text: str, form: str) -> float:
-    return _read_moment(lambda: datetime.strptime(text, form))
-
-
-def _read_moment(read: Any) -> float:
-    """Return a time in seconds; NaN for what only looks like one."""
+def read_time(text: str, form: str | None = None) -> float:
+    """Return the seconds of a time, as in ISO 8601 or of a form; NaN if it only looks like one."""
     try:
-        moment: datetime = read()
+        moment = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return nan

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import repeat
 from math import isfinite
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from pdfalearn.files import (
     write_named,
 )
 from pdfalearn.text import described
-from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.session_scores import Records
+from pdfalearn.typing import Floats, Integers
+from pdfalearn.watching.session_scores import Records, plain_values
 
 _FIRST = 1024
 _MEMBERS = ("header.json", "names.json", "records.npy")
@@ -46,13 +46,12 @@ class Clock:
         """The time after the last event; 0 if there was none."""
         return 0.0 if self.last is None else self.last[2]
 
-    def peek(self, time: float | None) -> tuple[float, list[float]]:
-        """Return the time of an event, and what is ``last`` if it comes now."""
-        now = self.now if time is None or not isfinite(time) else time
+    def move_one(self, time: float, most: float) -> tuple[float, bool]:
+        """Do what `move` does for one event."""
+        now = time if isfinite(time) else self.now
         one, two, clock = self.last or [now] * 3
-        if time is None:
-            return now, [one, two, clock]
-        return now, [two, now, max(min(one, two), min(max(one, two), now))]
+        self.last = [two, now, max(min(one, two), min(max(one, two), now))]
+        return now, abs(self.last[2] - clock) > most
 
     def move(self, times: Floats, most: float) -> tuple[Floats, int]:
         """Go on; return the time of each event, and how often the clock jumped by more than most.
@@ -75,7 +74,8 @@ class OpenSessions:
 
     def __init__(self, make: Callable[[int], Records]) -> None:
         self._make = make
-        self._fresh = make(1)
+        self.fresh: tuple[Any, ...] = plain_values(make(1)[0])
+        """The record of a session that has not begun."""
         self._places: dict[Hashable, int] = {}
         self.names: list[Hashable] = []
         self._free: list[int] = []
@@ -84,29 +84,22 @@ class OpenSessions:
     def __len__(self) -> int:
         return len(self._places)
 
-    def place_of(self, name: Hashable) -> int | None:
-        """Return the place of a session's record."""
-        return self._places.get(name)
-
     def places_of(self, names: Sequence[Hashable]) -> Integers:
         """Return the places of sessions; those that are new get one."""
         try:
             found = np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
         except TypeError as error:
             raise InputError(f"the name of a session is not hashable ({error})") from error
-        fresh = []
         for number in np.flatnonzero(found < 0).tolist():
             name = names[number]
             place = self._places.get(name)
             if place is None:
                 place = self.add(name)
-                fresh.append(place)
             found[number] = place
-        self.records[fresh] = self._fresh
         return found
 
     def add(self, name: Hashable) -> int:
-        """Return the place of a session that is new; its record is still what was there."""
+        """Return the place of a session that is new."""
         if self._free:
             place = self._free.pop()
             self.names[place] = name
@@ -116,17 +109,19 @@ class OpenSessions:
             if place == len(self.records):
                 self.records = np.concatenate((self.records, self._make(place)))
         self._places[name] = place
+        self.records[place] = self.fresh
         return place
 
-    def record_of(self, name: Hashable) -> tuple[int, tuple[Any, ...]]:
-        """Return the place of a session, -1 if it is new, and its record."""
-        place = self._places.get(name, -1)
-        record: tuple[Any, ...] = (self._fresh[0] if place < 0 else self.records[place]).item()
-        return place, record
+    def place_of(self, name: Hashable) -> int:
+        """Return the place of a session's record, -1 if it is not open."""
+        try:
+            return self._places.get(name, -1)
+        except TypeError as error:
+            raise InputError(f"the name of a session is not hashable ({error})") from error
 
-    def forget(self, places: Integers) -> None:
+    def forget(self, places: Iterable[int]) -> None:
         """Remove sessions."""
-        for place in places.tolist():
+        for place in places:
             del self._places[self.names[place]]
             self.names[place] = None
             self._free.append(place)
@@ -179,24 +174,3 @@ class OpenSessions:
             return header
 
         return read_named(path, {".npz": read})
-
-
-class Segments(NamedTuple):
-    """Events, sorted by session, and cut where a session ends or begins anew."""
-
-    columns: Codes
-    places: Integers
-    """The place of each event's session."""
-    clocks: Floats
-    numbers: Integers
-    is_begin: Flags
-    is_first: Flags
-    """Whether an event is the first of its session in the batch."""
-
-    def insert_ends(self, where: Integers, clocks: Floats) -> Segments:
-        """Return them with terminals before the first events of segments."""
-        first = self.is_first[where]
-        self.is_first[where] = False
-        fills = (0, self.places[where], clocks, self.numbers[where], first, first)
-        pairs: Any = zip(self, fills, strict=True)
-        return Segments(*(np.insert(column, where, fill) for column, fill in pairs))

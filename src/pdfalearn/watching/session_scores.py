@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pdfalearn.chains import minus_logs, normalise_rows
 from pdfalearn.checks import check_integer, check_share
 from pdfalearn.corpora import CorpusLike, Others, RecordedWords, as_corpus
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.typing import Codes, Flags, Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
 Records = NDArray[np.void]
@@ -34,6 +34,7 @@ _MOST_WINDOW = 1000
 # Events that cost more are as odd as those that cost this.
 _MOST_COST = 600.0
 _ROUNDING = 1e-12
+_NO_GAP = 1e-9
 # At most this many symbols are named as what was expected instead.
 _EXPECTED = 3
 
@@ -57,17 +58,6 @@ def record_type(window: int, languages: int = 0) -> np.dtype[np.void]:
             ("recent", np.float64, (window - 1,)),
         ]
     )
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What was found at each of many events."""
-
-    states: Codes
-    """The states before them."""
-    costs: Floats
-    windows: Floats
-    """The sums of what the last events cost beyond expectation, up to each."""
 
 
 class Scale:
@@ -109,7 +99,7 @@ class Scale:
         records["largest_column"] = -1
         return records
 
-    def advance(self, records: Records, events: Words) -> Steps:
+    def advance(self, records: Records, events: Words) -> None:
         """Add the events of each session, of which there is one at least, to its record.
 
         A terminal may only be the last of them.
@@ -141,7 +131,7 @@ class Scale:
         windows = self._add_windows(records, costs - means, events)
         for name, values in (
             ("surprisal", costs),
-            ("peaks", peaks_of(costs)),
+            ("peaks", np.exp(np.minimum(costs, _MOST_COST))),
             ("expected", means),
             ("variance", self._variances[states]),
             ("unknown", columns == self.unknown),
@@ -152,7 +142,6 @@ class Scale:
         records["events"] += lengths.astype(np.int32)
         records["latest"] = costs[events.offsets[1:] - 1]
         records["state"] = visited[events.ends]
-        return Steps(states, costs, windows)
 
     def _add_windows(self, records: Records, excess: Floats, events: Words) -> Floats:
         """Return the sums of the last events' excess, up to each; keep what the next ones need."""
@@ -168,30 +157,36 @@ class Scale:
         sums = np.append(0.0, np.cumsum(whole))
         return np.asarray(sums[here + 1] - sums[here - kept])
 
-    def advance_one(self, known: Sequence[Any], column: int) -> tuple[tuple[Any, ...], float]:
+    def advance_one(
+        self, known: Sequence[Any], column: int
+    ) -> tuple[tuple[Any, ...], dict[str, float]]:
         """Do what `advance` does for one event of one session, much faster.
 
-        ``known`` is its record from the state on. Return what is known then, and the sum of the
-        last events' excess.
+        ``known`` is its record from the state on. Return what is known then, and the scores of the
+        event: the sum counts where it is the end.
         """
         state, events, unknown, impossible, at, odd_column, odd_state, *sums, recent = known
         surprisal, expected, variance, _, peaks, largest, window = sums
         cost, mean = self._costs.item(state, column), self._means.item(state)
         if cost > largest or odd_column < 0:
             at, odd_column, odd_state, largest = events, column, state, cost
-        last = [*recent.tolist(), cost - mean]
+        last = [*recent, cost - mean]
         side = sum(last)
         unknown += column == self.unknown
         impossible += not self._possible.item(state, column)
         variance += self._variances.item(state)
         after, peaks = self._moves.item(state, column), peaks + exp(min(cost, _MOST_COST))
         counts = (after, events + 1, unknown, impossible, at, odd_column, odd_state)
-        costs = (surprisal + cost, expected + mean, variance, cost, peaks, largest)
-        return (*counts, *costs, max(window, side), last[1:]), side
-
-    def move(self, state: int, column: int) -> int:
-        """Return the state after an event."""
-        return int(self._moves[state, column])
+        surprisal, expected = surprisal + cost, expected + mean
+        gap = abs(surprisal - expected)
+        scores = {
+            "peaks": log(max(peaks, 1.0)),
+            "largest": cost,
+            "window": side,
+            "sum": gap / sqrt(variance) if variance > 0 else (0.0 if gap < _NO_GAP else inf),
+        }
+        costs = (surprisal, expected, variance, cost, peaks, largest)
+        return (*counts, *costs, max(window, side), last[1:]), scores
 
     def likeliest(self, state: int) -> tuple[tuple[Symbol, float], ...]:
         """Return the symbols that were expected in a state, with their probabilities."""
@@ -210,9 +205,13 @@ class Scale:
         return self.pdfa.terminal if column == 0 else self.pdfa.alphabet.symbols[column - 1]
 
 
-def peaks_of(costs: Floats) -> Floats:
-    """Return exp(surprisal) of each event, below what is infinite."""
-    return np.asarray(np.exp(np.minimum(costs, _MOST_COST)))
+def values_of(records: Records, score: str) -> Floats:
+    """Return a score of every session."""
+    if score == "sum":
+        return np.abs(deviations(records))
+    if score == "peaks":
+        return np.asarray(np.log(np.maximum(records["peaks"], 1.0)))
+    return np.asarray(records[score])
 
 
 def deviations(records: Records) -> Floats:
@@ -221,9 +220,17 @@ def deviations(records: Records) -> Floats:
     Where nothing else was possible, the deviation is 0, or infinite.
     """
     gaps, variances = records["surprisal"] - records["expected"], records["variance"]
-    none = np.where(np.abs(gaps) < 1e-9, 0.0, np.copysign(np.inf, gaps))
+    none = np.where(np.abs(gaps) < _NO_GAP, 0.0, np.copysign(np.inf, gaps))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(variances > 0, gaps / np.sqrt(variances), none)
+
+
+def plain_values(record: np.void) -> tuple[Any, ...]:
+    """Return a record in plain Python, as `Scale.advance_one` takes it but for what comes first."""
+    values: Any = record.item()
+    *own, languages = values[:5]
+    *known, recent = values[5:]
+    return (*own, languages.tolist(), *known, recent.tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,11 +257,7 @@ class SessionScores:
 
     def values(self, score: str) -> Floats:
         """Return a score of every session; the larger, the odder."""
-        if score == "sum":
-            return np.abs(deviations(self.records))
-        if score == "peaks":
-            return np.asarray(np.log(np.maximum(self.records["peaks"], 1.0)))
-        return np.asarray(self.records[score])
+        return values_of(self.records, score)
 
     def rank(self, score: str = "peaks") -> Integers:
         """Return the numbers of the sessions, the oddest first."""

@@ -7,8 +7,8 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from math import isfinite, nan
+from dataclasses import asdict, dataclass, field
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pdfalearn.errors import FileFormatError
 from pdfalearn.files import lock_file, show_name
 from pdfalearn.watching.alarms import Alarm
 from pdfalearn.watching.following import Follower
-from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_iso
+from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_time
 from pdfalearn.watching.monitor import Monitor
 
 _SWEEP_SECONDS = 1.0
@@ -51,7 +51,7 @@ class JsonEvents:
             moment = members.get(self.time, nan)
             if not {type(session), type(event)} <= {str, int}:
                 raise ValueError(line)
-            return session, event, read_iso(moment) if isinstance(moment, str) else float(moment)
+            return session, event, read_time(moment) if isinstance(moment, str) else float(moment)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             return None, "", nan
 
@@ -210,7 +210,7 @@ class Watcher:
         return self.monitor.observe_many(sessions, events, times)
 
     def _write(self, alarms: list[Alarm]) -> Iterator[str]:
-        found = [alarm.members() for alarm in alarms]
+        found = [asdict(alarm) for alarm in alarms]
         found += [{**one, "score": "evicted"} for one in self.evicted]
         self.evicted.clear()
         if self.output is not None:
@@ -232,10 +232,5 @@ class Watcher:
 
 def _json_text(members: dict[str, Any]) -> str:
     """Write an object; what is infinite is a text."""
-    plain = {
-        name: ("inf" if value > 0 else "-inf")
-        if isinstance(value, float) and not isfinite(value)
-        else value
-        for name, value in members.items()
-    }
+    plain = {name: str(one) if one in (inf, -inf) else one for name, one in members.items()}
     return json.dumps(plain, default=str)
