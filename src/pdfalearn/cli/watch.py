@@ -71,7 +71,7 @@ def calibrate(chosen: Chosen) -> Answer:
         "deviation of the sum": found.sum,
         "sessions": found.words,
         "of them above": f"at most {found.above:,}",
-        "with events unknown to the automaton": found.unknown,
+        "with unknown events": found.unknown,
         "false alarms promised": f"{found.false_alarms:.2%} of usual sessions, each score",
         "of these thresholds, with 95%": f"{least:.2%} to {most:.2%}, less where scores are equal",
     }
