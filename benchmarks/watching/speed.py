@@ -84,7 +84,7 @@ def _resident() -> int:
 
 
 def time_a_file(sessions: int = 250_000) -> None:
-    """Print lines a second of the command, with all that it starts, of a whole and a growing file."""
+    """Print lines a second of the command, start included, of a whole file and a growing one."""
     lines = list(write_lines(sessions, seed=1, odd=0.001))
     with TemporaryDirectory() as name:
         model, log = Path(name, "model.json"), Path(name, "app.log")
@@ -100,15 +100,14 @@ def time_a_file(sessions: int = 250_000) -> None:
 def _follow(command: list[str], log: Path, lines: list[str]) -> None:
     """Write a log while it is followed; stop when the last line has raised its alarm."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
         with log.open("a") as stream:
             for begin in range(0, len(lines), 20_000):
                 stream.writelines(lines[begin : begin + 20_000])
                 stream.flush()
             stream.write(f"{lines[-1].split()[0]} req=last panic of the kernel\n")
-        while b'"last"' not in process.stdout.readline():
-            pass
-        process.terminate()
+        for alarm in process.stdout or ():
+            if b'"last"' in alarm:
+                process.terminate()
 
 
 def _print_speed(what: str, lines: list[str], run: Callable[[], object]) -> None:
