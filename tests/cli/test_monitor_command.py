@@ -119,6 +119,8 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     assert "leave --scores out" in error_of(
         "monitor", "small.json", "today.log", "--threshold", 1, "--scores", "window"
     )
+    own = error_of("monitor", "small.json", "today.log", "--threshold", 1, "-o", "today.log")
+    assert "a file of its own" in own
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr
 

@@ -183,6 +183,8 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     texts = partial(interruption_text, chosen, "there was anything to measure", lambda _: "it")
     line = DistillingLine(is_of_words=True)
     templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
+    if len(templates) == 1:
+        templates.append("all lines are one event: give a larger --similarity, or another --mask")
     if more := len(reader.templates) - len(templates):
         templates.append(f"and {more:,} more, which 'pdfalearn info --json' has")
     notes = (*log_notes(found, are_whole=True), *templates)

@@ -113,7 +113,7 @@ class LogReader:
         form = "in ISO 8601" if self.time_format is None else f"as {self.time_format!r} says"
         return (
             f"sessions end by silence, and no line has a time {form}, as {shorten(repr(line), 80)} "
-            "shows: say how times are written by time_format= (--time-format)"
+            "shows: distill with their time_format= (--time-format)"
         )
 
     @cached_property

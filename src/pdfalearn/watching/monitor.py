@@ -129,9 +129,10 @@ class Monitor:
         self._columns |= {one: place for place, one in enumerate(symbols)}
         self._open = OpenSessions(lambda count: self._scale.new_records(count, len(self._ahead)))
         self._clock = Clock()
-        self.counts = dict.fromkeys(("events", "ended", "evicted", "alarms", "late", "jumps"), 0)
-        """What has come so far. Late events have times before that of their session's last event;
-        jumps are changes of the clock by more than ``idle``."""
+        kinds = ("events", "unknown", "ended", "evicted", "alarms", "late", "jumps")
+        self.counts = dict.fromkeys(kinds, 0)
+        """What has come so far; late events have times before that of their session's last one,
+        and jumps are changes of the clock by more than ``idle``."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -165,10 +166,11 @@ class Monitor:
         if len(sessions) != len(events) or (times is not None and len(times) != len(events)):
             raise InputError("there have to be as many sessions as events, and as many times")
         try:
-            coded = map(self._columns.get, events, repeat(self._scale.unknown))
-            columns = np.fromiter(coded, np.int32, len(events))
+            found = map(self._columns.get, events, repeat(self._scale.unknown))
+            columns = np.fromiter(found, np.int32, len(events))
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
+        self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
         given = None if times is None else np.asarray(times, dtype=np.float64)
         take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
         alarms, begin = list[Alarm](), 0
@@ -310,9 +312,7 @@ class Monitor:
         before = np.append(0.0, clocks[:-1])
         before[is_first] = np.where(records["events"] > 0, records["clock"], clocks[is_first])
         if times is not None:
-            is_known = ~is_new
-            is_known[is_first] = records["events"] > 0
-            self.counts["late"] += int(np.count_nonzero((times[order] < before) & is_known))
+            self.counts["late"] += int(np.count_nonzero((times[order] < before) & ~is_new))
         # Sessions that were silent for too long, which are few, go on event by event.
         is_silent = np.isin(places, places[(clocks - before > self._idle) & ~is_new])
         some = ~is_silent

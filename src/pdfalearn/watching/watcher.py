@@ -179,6 +179,7 @@ class Watcher:
             "lines without a session": self.tally["outside"],
             "lines that are not UTF-8, read with replacements": self.follower.undecodable,
             "lines without a time": self.tally["undated"] if self.tally["dated"] else 0,
+            "events unknown to the automaton": counts["unknown"],
             "events later than the next ones of their session": counts["late"],
             "jumps of the clock": counts["jumps"],
             "sessions evicted before their end": counts["evicted"],
@@ -187,7 +188,7 @@ class Watcher:
             f"{self.tally['lines']:,} lines, {counts['events']:,} events, {counts['ended']:,} "
             f"sessions ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
         )
-        if self.tally["lines"] and not counts["events"]:
+        if self.tally["lines"] and counts["events"] == counts["unknown"]:
             first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
 
