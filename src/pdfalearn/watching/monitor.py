@@ -27,16 +27,15 @@ from pdfalearn.watching.session_scores import (
     SCORES,
     WINDOW,
     Scale,
-    describe_record,
+    SessionScores,
     plain_values,
-    values_of,
 )
 from pdfalearn.words import Words, visited_states
 
 # Sessions are evicted each time that this many events have come, however these are handed over: so
 # the same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
-# So many events at once are taken one by one, which is faster.
+# This many events at once, or fewer, are taken one by one, which is faster.
 _FEW = 32
 # Where the number of events is in a record.
 _EVENTS = 6
@@ -202,7 +201,7 @@ class Monitor:
     def session(self, name: Hashable) -> dict[str, Any] | None:
         """Return what is known of an open session: its scores, and where it is oddest."""
         place = self._open.place_of(name)
-        return None if place < 0 else self._describe(name, self._open.records[place])
+        return None if place < 0 else self._describe(place)
 
     def save(self, path: str | os.PathLike[str], note: Mapping[str, Any] | None = None) -> None:
         """Write all open sessions to a file in .npz, with a note, such as where the log was."""
@@ -360,9 +359,9 @@ class Monitor:
         records["clock"], records["touched"] = clocks[lasts], numbers[lasts]
         is_end, alarms = columns[lasts] == 0, list[tuple[int, Alarm]]()
         # Sessions that may have alarms, which are few, take their events once more, one by one.
-        is_odd = np.zeros(len(records), dtype=bool)
+        is_odd, scores = np.zeros(len(records), dtype=bool), SessionScores(self._scale, records)
         for bit, (score, threshold) in self._thresholds.items():
-            is_above = (values_of(records, score) > threshold) & (records["alarmed"] & bit == 0)
+            is_above = (scores.values(score) > threshold) & (records["alarmed"] & bit == 0)
             is_odd |= is_above & is_end if score == "sum" else is_above
         for one in np.flatnonzero(is_odd).tolist():
             name, record = self._open.names[places[one]], plain_values(before[one])
@@ -382,17 +381,18 @@ class Monitor:
         """Let sessions go, and hand over what is known of them; there is no alarm."""
         self.counts["evicted"] += len(places)
         if self._on_evict is not None:
-            for place, record in zip(places.tolist(), self._open.records[places], strict=True):
-                known = self._describe(self._open.names[place], record)
-                self._on_evict({**known, "reason": reason})
+            for place in places.tolist():
+                self._on_evict({**self._describe(place), "reason": reason})
         self._open.forget(places.tolist())
         return []
 
-    def _describe(self, name: Hashable, record: np.void) -> dict[str, Any]:
-        known, state = describe_record(self._scale, record), int(record["state"])
+    def _describe(self, place: int) -> dict[str, Any]:
+        record = self._open.records[place]
+        known = SessionScores(self._scale, self._open.records[[place]]).describe(0)
+        state = int(record["state"])
         more = {"state": state, "latest": float(record["latest"]), "begun": int(record["begun"])}
         ways = self._reaching(state, record["languages"].tolist())
-        return {"session": name, **known, **more, "reaching": ways}
+        return {"session": self._open.names[place], **known, **more, "reaching": ways}
 
     def _reaching(self, state: int, done: list[int]) -> dict[str, float]:
         """Return how likely a session comes to what is ahead."""

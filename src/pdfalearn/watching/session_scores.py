@@ -205,26 +205,6 @@ class Scale:
         return self.pdfa.terminal if column == 0 else self.pdfa.alphabet.symbols[column - 1]
 
 
-def values_of(records: Records, score: str) -> Floats:
-    """Return a score of every session."""
-    if score == "sum":
-        return np.abs(deviations(records))
-    if score == "peaks":
-        return np.asarray(np.log(np.maximum(records["peaks"], 1.0)))
-    return np.asarray(records[score])
-
-
-def deviations(records: Records) -> Floats:
-    """Return by how many standard deviations sessions are more surprising than expected.
-
-    Where nothing else was possible, the deviation is 0, or infinite.
-    """
-    gaps, variances = records["surprisal"] - records["expected"], records["variance"]
-    none = np.where(np.abs(gaps) < _NO_GAP, 0.0, np.copysign(np.inf, gaps))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(variances > 0, gaps / np.sqrt(variances), none)
-
-
 def plain_values(record: np.void) -> tuple[Any, ...]:
     """Return a record in plain Python, as `Scale.advance_one` takes it but for what comes first."""
     values: Any = record.item()
@@ -257,31 +237,42 @@ class SessionScores:
 
     def values(self, score: str) -> Floats:
         """Return a score of every session; the larger, the odder."""
-        return values_of(self.records, score)
+        if score == "sum":
+            return np.abs(self.deviations)
+        if score == "peaks":
+            return np.asarray(np.log(np.maximum(self.records["peaks"], 1.0)))
+        return np.asarray(self.records[score])
+
+    @property
+    def deviations(self) -> Floats:
+        """By how many standard deviations sessions are more surprising than expected.
+
+        Where nothing else was possible, the deviation is 0, or infinite.
+        """
+        surprisals, variances = self.records["surprisal"], self.records["variance"]
+        gaps = surprisals - self.records["expected"]
+        none = np.where(np.abs(gaps) < _NO_GAP, 0.0, np.copysign(np.inf, gaps))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(variances > 0, gaps / np.sqrt(variances), none)
 
     def rank(self, score: str = "peaks") -> Integers:
         """Return the numbers of the sessions, the oddest first."""
         return np.argsort(-self.values(score), kind="stable")
 
     def describe(self, number: int) -> dict[str, Any]:
-        """Return what is known of a session, as it stands in JSON."""
-        return describe_record(self.scale, self.records[number])
-
-
-def describe_record(scale: Scale, record: np.void) -> dict[str, Any]:
-    """Return what is known of a session: its scores, and the place where it is oddest."""
-    column = int(record["largest_column"])
-    names = ("largest", "window", "surprisal", "expected")
-    deviation = float(deviations(record.reshape(1))[0])
-    return {
-        "peaks": log(max(float(record["peaks"]), 1.0)),
-        **{name: float(record[name]) for name in names},
-        "deviation": deviation,
-        **{name: int(record[name]) for name in ("events", "unknown", "impossible")},
-        "after": int(record["largest_at"]),
-        "event": scale.name_of(column) if column >= 0 else None,
-        "expected_instead": scale.likeliest(int(record["largest_state"])) if column >= 0 else (),
-    }
+        """Return what is known of a session, as in JSON: its scores, and where it is oddest."""
+        record, alone = self.records[number], SessionScores(self.scale, self.records[[number]])
+        column, state = int(record["largest_column"]), int(record["largest_state"])
+        names = ("largest", "window", "surprisal", "expected")
+        return {
+            "peaks": float(alone.values("peaks")[0]),
+            **{name: float(record[name]) for name in names},
+            "deviation": float(alone.deviations[0]),
+            **{name: int(record[name]) for name in ("events", "unknown", "impossible")},
+            "after": int(record["largest_at"]),
+            "event": self.scale.name_of(column) if column >= 0 else None,
+            "expected_instead": self.scale.likeliest(state) if column >= 0 else (),
+        }
 
 
 def score_sessions(
