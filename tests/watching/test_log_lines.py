@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,9 @@ def test_silence_ends_a_session_and_the_edges_are_known(log: Path) -> None:
     assert alone.parse(["nothing"]).sessions == ["log"]
 
 
+EIGHTH = datetime(datetime.now(UTC).year, 11, 8, 0, 1, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     ("form", "line", "seconds"),
     [
@@ -72,6 +76,7 @@ def test_silence_ends_a_session_and_the_edges_are_known(log: Path) -> None:
         (None, "at 1970-01-01T01:01:00+01:00 it", 60.0),
         ("%d/%b/%Y:%H:%M:%S %z", "[01/Jan/1970:00:01:00 +0000] it", 60.0),
         ("%y%m%d %H%M%S", "700101 000100 it", 60.0),
+        ("%b %d %H:%M:%S", "Nov  8 00:01:00 host sshd", EIGHTH.timestamp()),
         ("epoch", "1790000000.5 it", 1790000000.5),
     ],
 )

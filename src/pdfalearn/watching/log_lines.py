@@ -38,7 +38,8 @@ _MOST_KEPT = 2**17
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?"
 _EPOCH = r"\b\d{9,10}(?:\.\d+)?\b"
 _DIRECTIVES = {
-    **dict.fromkeys("ymdHMS", r"\d\d"),
+    **dict.fromkeys("ymHMS", r"\d\d"),
+    "d": r"[ \d]?\d",  # as in "Nov  8"
     "Y": r"\d{4}",
     "f": r"\d{1,6}",
     "b": "[A-Za-z]{3}",
@@ -75,7 +76,7 @@ class LogReader:
         of one session at a time.
     time_format : str, optional
         How times are written, as in ``"%d/%b/%Y:%H:%M:%S"``, or "epoch" for seconds; by default as
-        in ISO 8601, in UTC if no zone is given.
+        in ISO 8601. Without a zone it is UTC, and without a year this one.
 
     Examples
     --------
@@ -220,6 +221,8 @@ def _compile(text: str, what: str) -> re.Pattern[str]:
 @lru_cache(4096)
 def read_time(text: str, form: str | None = None) -> float:
     """Return the seconds of a time, as in ISO 8601 or of a form; NaN if it only looks like one."""
+    if form is not None and "%y" not in form.lower():  # as syslog writes it
+        text, form = f"{datetime.now(UTC).year} {text}", f"%Y {form}"
     try:
         moment = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
