@@ -181,7 +181,7 @@ class Watcher:
             "lines without a time": self.tally["undated"] if self.tally["dated"] else 0,
             "events unknown to the automaton": counts["unknown"],
             "events later than the next ones of their session": counts["late"],
-            "jumps of the clock": counts["jumps"],
+            "long silences of the whole log, or jumps of its clock": counts["jumps"],
             "sessions evicted before their end": counts["evicted"],
         }
         first = (
