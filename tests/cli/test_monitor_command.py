@@ -53,6 +53,10 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
         "calibrate", "model.json", "tuesday.log", "--false-alarms", 0.01, "-o", "watched.json"
     )
     assert (limits["words"], limits["above"]) == (120, 0)
+    odd = "".join(f"req=o{number} panic\n" for number in range(200))
+    write_log(Path("odd.log"), 100, seed=4, odd=odd)
+    done = run("calibrate", "model.json", "odd.log", "--false-alarms", 0.01, "-o", "never.json")
+    assert "largest will raise no alarm: more than 1.00% of these" in done.stderr
     done = run("monitor", "watched.json", "today.log", "--reach", "page")
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")

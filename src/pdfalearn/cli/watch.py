@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from math import inf
+from math import inf, log
 from typing import Any
 
 import click
@@ -76,7 +76,11 @@ def calibrate(chosen: Chosen) -> Answer:
         "of these thresholds, with 95%": f"{least:.2%} to {most:.2%}, less where scores are equal",
     }
     table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
-    return Answer(members, [table], recorded.notes)
+    notes = recorded.notes
+    if found.largest >= -log(found.other):  # what an unknown event costs
+        share = f"{found.false_alarms:.2%} of these sessions have unknown or impossible events"
+        notes = (*notes, f"the score largest will raise no alarm: more than {share}")
+    return Answer(members, [table], notes)
 
 
 @command(
