@@ -24,7 +24,7 @@ from benchmarks.watching.served_log import GAP, THRESHOLD, service, write_lines
 
 _LINES_AT_ONCE = 20_000
 _ROTATE_EVERY = 300_000
-_KILL_SECONDS = 5.0
+_KILL_SECONDS = 1.5
 
 
 def soak(sessions: int, folder: Path, *, kill_seconds: float = _KILL_SECONDS) -> dict[str, int]:

@@ -11,6 +11,8 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -82,23 +84,40 @@ def _resident() -> int:
 
 
 def time_a_file(sessions: int = 250_000) -> None:
-    """Print lines a second of the command, with all that it starts."""
+    """Print lines a second of the command, start included, of a whole file and a growing one."""
+    lines = list(write_lines(sessions, seed=1, odd=0.001))
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        model, log = folder / "model.json", folder / "app.log"
+        model, log = Path(name, "model.json"), Path(name, "app.log")
         service().save(model)
-        count, seconds = 0, 0.0
-        with log.open("w") as stream:
-            for line in write_lines(sessions, seed=1, odd=0.001):
-                stream.write(line)
-                count += 1
         command = [sys.executable, "-m", "pdfalearn", "monitor", str(model), str(log)]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([*command, "--threshold", str(THRESHOLD)], check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        size = log.stat().st_size / count
-    print(f"\n{count:,} raw lines of {size:.0f} bytes: {count / seconds:,.0f} lines a second")
+        command += ["--threshold", str(THRESHOLD)]
+        log.write_text("".join(lines))
+        _print_speed("whole", lines, partial(subprocess.run, command, capture_output=True))
+        log.write_text("")
+        _print_speed("followed", lines, partial(_follow, [*command, "--follow"], log, lines))
+
+
+def _follow(command: list[str], log: Path, lines: list[str]) -> None:
+    """Write a log while it is followed; stop when the last line has raised its alarm."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with log.open("a") as stream:
+            for begin in range(0, len(lines), 20_000):
+                stream.writelines(lines[begin : begin + 20_000])
+                stream.flush()
+            stream.write(f"{lines[-1].split()[0]} req=last panic of the kernel\n")
+        for alarm in process.stdout or ():
+            if b'"last"' in alarm:
+                process.terminate()
+
+
+def _print_speed(what: str, lines: list[str], run: Callable[[], object]) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    size = sum(map(len, lines)) / len(lines)
+    speed = f"{len(lines) / seconds:,.0f} lines a second"
+    print(f"{what}: {len(lines):,} raw lines of {size:.0f} bytes: {speed}")
 
 
 def main() -> None:

@@ -53,6 +53,10 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
         "calibrate", "model.json", "tuesday.log", "--false-alarms", 0.01, "-o", "watched.json"
     )
     assert (limits["words"], limits["above"]) == (120, 0)
+    odd = "".join(f"req=o{number} panic\n" for number in range(200))
+    write_log(Path("odd.log"), 100, seed=4, odd=odd)
+    done = run("calibrate", "model.json", "odd.log", "--false-alarms", 0.01, "-o", "never.json")
+    assert "largest will raise no alarm: more than 1.00% of these" in done.stderr
     done = run("monitor", "watched.json", "today.log", "--reach", "page")
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
@@ -70,9 +74,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_state_goes_on_where_it_was(folder: Path) -> None:
-    run(
-        "distill", "monday.log", *SESSION, "--gap", 10, "--time-format", "epoch", "-o", "model.json"
-    )
+    run("distill", "monday.log", *SESSION, "-o", "model.json")
     text = Path("today.log").read_text()
     common = ("monitor", "model.json", "today.log", "--threshold", 8, "--state", "state.npz")
     # The half ends within a line, which is read when it is whole.
@@ -121,6 +123,8 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     assert "leave --scores out" in error_of(
         "monitor", "small.json", "today.log", "--threshold", 1, "--scores", "window"
     )
+    own = error_of("monitor", "small.json", "today.log", "--threshold", 1, "-o", "today.log")
+    assert "a file of its own" in own
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr
 

@@ -95,7 +95,7 @@ def test_two_at_once_in_a_folder_are_refused(tmp_path: Path) -> None:
     refused = []
 
     def run_beside(done: int, total: int) -> None:
-        with pytest.raises(InputError, match="in use by other experiments"):
+        with pytest.raises(InputError, match="another run of experiments is at work"):
             run_small(tmp_path)
         refused.append(done)
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 
-from pdfalearn import Monitor
+from pdfalearn import PDFA, Monitor, save
 from pdfalearn.datasets import figure_1
-from pdfalearn.errors import FileFormatError
-from pdfalearn.watching import AlarmFile, Follower, JsonEvents, Watcher
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.watching import AlarmFile, Follower, JsonEvents, LogReader, Watcher
 
 
 @pytest.fixture
@@ -23,7 +32,7 @@ def log(tmp_path: Path) -> Path:
 
 def make_follower(log: Path, notes: list[str] | None = None) -> Follower:
     kept = list[str]() if notes is None else notes
-    return Follower(str(log), seconds=0.0, note=kept.append)
+    return Follower(str(log), is_endless=True, seconds=0.0, note=kept.append)
 
 
 def take(blocks: Iterator[list[str]], quiet: int = 9) -> list[str]:
@@ -93,7 +102,7 @@ def test_it_goes_on_where_it_was_also_after_a_rotation(log: Path) -> None:
     third = make_follower(log, notes)
     third.resume(position)
     assert take(third.blocks()) == ["three"]
-    assert "another file than before" in notes[0]
+    assert "is another file than before" in notes[0]
 
 
 def test_what_is_not_a_text_and_lines_without_end_do_not_stop_it(
@@ -102,21 +111,66 @@ def test_what_is_not_a_text_and_lines_without_end_do_not_stop_it(
     monkeypatch.setattr("pdfalearn.watching.following._LONGEST_LINE", 8)
     follower = make_follower(log)
     log.write_bytes(b"\xff\xfe\nok\n" + b"x" * 20)
-    assert take(follower.blocks()) == ["��", "ok", "x" * 20]
+    assert take(follower.blocks()) == ["��", "ok", "x" * 8, "x" * 8]
+    assert list(Follower(str(log)).blocks())[-1] == ["xxxx"]  # the same in all, however it comes
     assert follower.undecodable == 1
     assert (
         JsonEvents().parse(["{", "[]", '{"session": 1.5, "event": "a"}', "3"]).sessions
         == [None] * 4
     )
     log.write_text("last")
-    assert list(Follower(str(log), is_endless=False).blocks()) == [["last"]]
+    assert list(Follower(str(log)).blocks()) == [["last"]]
+
+
+def test_a_copy_that_was_rotated_or_compressed_is_read_to_its_end(log: Path) -> None:
+    log.write_text("".join(f"line {number:03}\n" for number in range(40)))
+    follower = make_follower(log)
+    blocks = follower.blocks()
+    assert len(take(blocks)) == 40
+    position = follower.position
+    with log.open("a") as stream:
+        stream.write("between\n")
+    copy = log.with_name("app.log.1")
+    copy.write_bytes(log.read_bytes())
+    log.write_text("new\n")  # copied and truncated
+    assert take(blocks) == ["between", "new"]
+    for rotated in (log.with_name("app.log.1.gz"), log.with_name("app.log.2.gz")):
+        rotated.write_bytes(gzip.compress(copy.read_bytes()))
+        copy.unlink()
+        again = make_follower(log)
+        again.resume(position)
+        assert take(again.blocks()) == ["between", "new"]
+        copy = rotated.replace(log.with_name("app.log.1"))
+        copy.write_bytes(gzip.decompress(copy.read_bytes()))
+
+
+def test_all_ways_to_give_a_log_are_read_alike(log: Path, tmp_path: Path) -> None:
+    text = "\ufeffone\r\ntwo\nzoë\n".encode()
+    log.write_bytes(text)
+    packed, pipe = tmp_path / "app.log.gz", tmp_path / "pipe"
+    packed.write_bytes(gzip.compress(text))
+    os.mkfifo(pipe)
+    Thread(target=pipe.write_bytes, args=(text,)).start()
+    found = [
+        [line for lines in Follower(str(path)).blocks() for line in lines]
+        for path in (log, packed, pipe)
+    ]
+    assert found == [["one", "two", "zoë"]] * 3
+    log.write_bytes("one\n".encode("utf-16"))
+    with pytest.raises(InputError, match="UTF-16"):
+        list(Follower(str(log)).blocks())
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(FileFormatError, match=r"app\.log\.gz: damaged"):
+        list(Follower(str(packed)).blocks())
+    with pytest.raises(InputError, match="cannot be followed"):
+        Follower(str(packed), is_endless=True)
 
 
 def watch(log: Path, saved: Path) -> Watcher:
     monitor = Monitor(figure_1(), {"largest": 5.0})
-    follower = Follower(str(log), seconds=0.0, is_endless=False)
+    follower = Follower(str(log))
     alarms = AlarmFile(saved / "alarms.jsonl")
-    return Watcher(monitor, follower, JsonEvents().parse, saved / "state.npz", alarms)
+    return Watcher(monitor, follower, JsonEvents(), saved / "state.npz", alarms)
 
 
 def test_after_a_stop_no_alarm_is_lost_and_none_comes_twice(tmp_path: Path) -> None:
@@ -127,8 +181,9 @@ def test_after_a_stop_no_alarm_is_lost_and_none_comes_twice(tmp_path: Path) -> N
     with log.open("a") as stream:
         stream.writelines(texts[10:20])
     stopped = watch(log, tmp_path)
-    stopped._save = lambda: None  # type: ignore[method-assign]
-    list(stopped.run())  # killed before it could save, and in the middle of a line
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stopped, "_save", lambda state: None)
+        list(stopped.run())  # killed before it could save, and in the middle of a line
     with alarms.open("a") as stream:
         stream.write('{"session": 9')
     with log.open("a") as stream:
@@ -138,8 +193,70 @@ def test_after_a_stop_no_alarm_is_lost_and_none_comes_twice(tmp_path: Path) -> N
     assert [line.split(",")[0] for line in alarms.read_text().splitlines()] == [
         f'{{"session": {number}' for number in range(20)
     ]
-    assert last.lines == 40
+    assert last.tally["lines"] == 40
     with alarms.open("a") as stream:
         stream.write("no alarm\n")
     with pytest.raises(FileFormatError, match="not an alarm"):
-        watch(log, tmp_path)
+        list(watch(log, tmp_path).run())
+
+
+def test_a_state_has_one_monitor_at_a_time(tmp_path: Path) -> None:
+    log = tmp_path / "app.log"
+    log.write_text('{"session": 1, "event": "z"}\n{"session": 2, "event": "z"}\n')
+    first = watch(log, tmp_path).run()
+    next(first)
+    with pytest.raises(InputError, match=r"state\.npz\.lock is locked: another monitor is at work"):
+        list(watch(log, tmp_path).run())
+    del first  # as if it were killed
+    assert list(watch(log, tmp_path).run()) == []
+    assert len((tmp_path / "alarms.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_it_gets_a_state_and_a_summary(tmp_path: Path, signum: int) -> None:
+    log, model, state = tmp_path / "app.log", tmp_path / "model.json", tmp_path / "state.npz"
+    save(figure_1(), model)
+    log.write_text('{"session": 1, "event": "z"}\n')
+    command = [sys.executable, "-m", "pdfalearn", "monitor", str(model), "--follow", str(log)]
+    command += ["--threshold", "5", "--state", str(state)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert '"session": 1' in running.stdout.readline()
+        with log.open("a") as stream:
+            stream.write('{"session": 1, "event": "a"}\n')
+        time.sleep(0.5)
+        running.send_signal(signum)
+        _, errors = running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert "2 lines, 2 events, 0 sessions ended and 1 open, 1 alarms" in errors
+    monitor = Monitor(figure_1())
+    monitor.restore(state)
+    assert (monitor.session(1) or {})["events"] == 2
+
+
+LINES = """\
+2026-11-19 08:00:00 user=old in
+2026-11-19 08:10:00 user=old in
+2026-11-19 08:10:05 user=new in
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "ended"),
+    [({}, ["old", "new"]), ({"gap": 300}, ["old"]), ({"gap": 300, "time_format": "epoch"}, [])],
+)
+def test_the_end_of_the_file_ends_sessions_only_where_silence_does_not(
+    log: Path, settings: dict[str, Any], ended: list[str]
+) -> None:
+    log.write_text(LINES)
+    event, notes = "<*> <*> user=<*> in", list[str]()
+    pdfa = PDFA(alphabet=[event], transitions=[[0]], probabilities=[[0.01, 0.99]])
+    reader = LogReader((event,), session=r"user=(\w+)", **settings)
+    monitor = Monitor(pdfa, {"largest": 3.0}, idle=reader.gap or inf, idle_ends=True)
+    watcher = Watcher(monitor, Follower(str(log), note=notes.append), reader)
+    assert [json.loads(text)["session"] for text in watcher.run()] == ended
+    assert len(notes) == ("time_format" in settings)
+    assert all("as 'epoch' says, as '2026-11-19 08:00:00 user=old in'" in note for note in notes)
+    assert len(monitor) == (2 if settings else 0)

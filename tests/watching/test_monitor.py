@@ -51,7 +51,8 @@ def test_batches_of_any_sizes_give_the_same_alarms(
     languages = {"a": Contains("a")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ROUND", 16)
-        for some in ([1], sizes, [1000]):
+        for few, some in ((1, [1]), (4, sizes), (0, [1000])):
+            patch.setattr(module, "_FEW", few)
             evicted: list[dict[str, Any]] = []
             monitor = Monitor(
                 pdfa,

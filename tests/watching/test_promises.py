@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from pdfalearn import PDFA, Monitor, calibrate, probability
 from pdfalearn.datasets import figure_1
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import Contains, Not
-from pdfalearn.watching import Thresholds, event_probabilities
+from pdfalearn.watching import Watch, event_probabilities
 from pdfalearn.watching.reaching import language_ahead
 from tests.strategies import pdfas
 from tests.support import examples
@@ -34,6 +36,10 @@ def test_too_few_words_are_refused_with_how_many_are_needed() -> None:
     assert calibrate(figure_1(), words).above == 0
     with pytest.raises(InputError, match=r"998, .* 0\.001 at least 999 are needed"):
         calibrate(figure_1(), words[:-1])
+    for unknown in ("zz", ""):  # nothing can be promised of what is of another kind
+        with pytest.raises(InputError, match="knows no event of the usual words"):
+            calibrate(figure_1(), [unknown, "z"] * 500)
+    assert calibrate(figure_1(), ["za", *words]).unknown == 1
     with pytest.raises(InputError, match="false_alarms"):
         calibrate(figure_1(), words, 0)
 
@@ -48,14 +54,19 @@ def test_the_interval_is_that_of_the_rank() -> None:
     assert found.interval == pytest.approx((least, most), rel=0.08)
 
 
-def test_thresholds_of_another_version_are_refused() -> None:
+def test_thresholds_of_another_version_are_refused(tmp_path: Path) -> None:
     found = calibrate(figure_1(), figure_1().sample(99, seed=1).words, 0.01)
-    assert Thresholds.of_members(found.members()) == found
-    with pytest.raises(FileFormatError, match="version 7"):
-        Thresholds.of_members({**found.members(), "version": 7})
-    with pytest.raises(FileFormatError, match="damaged"):
-        Thresholds.of_members({**found.members(), "words": "many"})
-    with pytest.raises(InputError, match="calibrate anew"):
+    path = tmp_path / "watched.json"
+    Watch(figure_1(), thresholds=found).save(path)
+    assert Watch.load(path).thresholds == found
+    document = json.loads(path.read_text())
+    for change, message in (({"version": 7}, "version 7"), ({"words": "many"}, "damaged")):
+        document["watching"]["thresholds"].update(change)
+        path.write_text(json.dumps(document))
+        with pytest.raises(FileFormatError, match=message):
+            Watch.load(path)
+        document["watching"]["thresholds"]["version"] = 1
+    with pytest.raises(InputError, match="their own window"):
         Monitor(figure_1(), replace(found, events=3), window=4)
 
 

@@ -41,7 +41,5 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.analysis.change_tests import judge_changes as judge_changes
     from pdfalearn.analysis.scoring import OTHER as OTHER
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
-    from pdfalearn.analysis.surprising_words import OddWord as OddWord
-    from pdfalearn.analysis.surprising_words import odd_words as odd_words
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -61,9 +61,7 @@ def read_words(
         return Recorded(chosen.make_corpus(names))
     if STANDARD_INPUT in names:
         _take_standard_input()
-    found = pdfalearn.watching.read_log(
-        [Path(name) for name in names], watch.reader, skip_bad=chosen.skip_bad
-    )
+    found = pdfalearn.watching.read_log(map(Path, names), watch.reader)
     words = found.whole_words() if are_whole else found.words
     return Recorded(pdfalearn.Corpus(words), found.names, log_notes(found, are_whole=are_whole))
 
@@ -74,7 +72,8 @@ def log_notes(found: LoggedSessions, *, are_whole: bool) -> tuple[str, ...]:
     at_edges = len(found.words) - len(found.whole_words()) if are_whole else 0
     more = {
         "lines without a session": found.outside,
-        "lines left out, as they are not UTF-8": found.left_out,
+        "lines without a time": found.undated,
+        "lines that are not UTF-8, read with replacements": found.undecodable,
         "sessions left out, as the log may begin or end within them": at_edges,
     }
     return (first, *(f"{text}: {count:,}" for text, count in more.items() if count))

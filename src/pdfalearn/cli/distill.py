@@ -160,16 +160,14 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     """Distill the sessions of raw lines; the automaton is saved with how its log is read."""
     from pdfalearn.displays import DistillingLine
 
-    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS[:-1])):
+    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS)):
         raise click.UsageError(f"{flag_of(name)} is not for logs of raw lines (--template).")
     outputs, watching = list[Output[Any]](), pdfalearn.watching
     if chosen.output is not None:
         watching.check_can_watch(chosen.output)
         chosen.refuse_overwriting(*chosen.source)
         chosen.check_output()
-    reader, found = watching.learn_log(
-        map(Path, chosen.source), skip_bad=chosen.skip_bad, **chosen.collect_given(LOG)
-    )
+    reader, found = watching.learn_log(map(Path, chosen.source), **chosen.collect_given(LOG))
     path, sizes = chosen.output, chosen.states or []
     if path is not None:
 
@@ -185,6 +183,8 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     texts = partial(interruption_text, chosen, "there was anything to measure", lambda _: "it")
     line = DistillingLine(is_of_words=True)
     templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
+    if len(templates) == 1:
+        templates.append("all lines are one event: give a larger --similarity, or another --mask")
     if more := len(reader.templates) - len(templates):
         templates.append(f"and {more:,} more, which 'pdfalearn info --json' has")
     notes = (*log_notes(found, are_whole=True), *templates)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
-from math import inf
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from math import inf, log
 from typing import Any
 
 import click
@@ -60,7 +63,7 @@ def calibrate(chosen: Chosen) -> Answer:
     )
     pdfalearn.watching.Watch(watch.pdfa, watch.reader, found).save(chosen.output)
     least, most = found.interval
-    members = {**found.members(), "interval": found.interval, "output": chosen.output}
+    members = {**asdict(found), "interval": found.interval, "output": chosen.output}
     texts: dict[str, Any] = {
         "oddest events together": found.peaks,
         "oddest event": found.largest,
@@ -68,11 +71,16 @@ def calibrate(chosen: Chosen) -> Answer:
         "deviation of the sum": found.sum,
         "sessions": found.words,
         "of them above": f"at most {found.above:,}",
+        "with unknown events": found.unknown,
         "false alarms promised": f"{found.false_alarms:.2%} of usual sessions, each score",
         "of these thresholds, with 95%": f"{least:.2%} to {most:.2%}, less where scores are equal",
     }
     table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
-    return Answer(members, [table], recorded.notes)
+    notes = recorded.notes
+    if found.largest >= -log(found.other):  # what an unknown event costs
+        share = f"{found.false_alarms:.2%} of these sessions have unknown or impossible events"
+        notes = (*notes, f"the score largest will raise no alarm: more than {share}")
+    return Answer(members, [table], notes)
 
 
 @command(
@@ -97,14 +105,17 @@ def monitor(chosen: Chosen) -> Answer:
 
     FILE, or - for the standard input, has raw lines if PDFA was distilled of such (--template), and
     else lines of JSON: objects with a session, an event and perhaps a time. Lines without a session
-    are counted and passed over. Sessions end with the terminal, or, of raw lines, by silence.
+    are counted and passed over. Sessions end with the terminal, or, of raw lines, by silence. Those
+    that are not silent yet are open at the end of FILE, and not judged by how they end there; only
+    where nothing is said of silence (no --gap, --idle, --follow or --state) they end with FILE.
 
     A session raises one alarm for each score, as soon as it is above the threshold that 'pdfalearn
     calibrate' has set: by default for the surprisals of the oddest events together.
 
-    With --follow, the command waits for more lines, through rotation and truncation, until Ctrl-C.
-    With --state, it goes on where it was stopped or killed; then no alarm is lost, and with -o none
-    is written twice. Where times count, they are the log's; if it has none, those of arrival.
+    With --follow, the command waits for more lines, through rotation and truncation, until Ctrl-C
+    or SIGTERM: then it saves its state, says what it has seen, and exits with 0. With --state, it
+    goes on where it was stopped or killed; then no alarm is lost, and with -o none is written
+    twice. Times are the log's; if it has none, those of reading.
 
     Examples
     --------
@@ -114,21 +125,44 @@ def monitor(chosen: Chosen) -> Answer:
     """
     if chosen.json and chosen.follow:
         raise click.UsageError("Alarms are lines of JSON already: leave --json out.")
+    if chosen.output is not None:
+        chosen.refuse_overwriting(chosen.pdfa, chosen.file)
     watcher = _make_watcher(chosen)
 
     def lines() -> Iterator[str]:
-        for text in watcher.run():
-            if chosen.output is None:
-                yield text
+        with _stopping(watcher):
+            for text in watcher.run():
+                if chosen.json or chosen.output is None:
+                    yield text
 
     def notes() -> Iterator[str]:
         yield from watcher.summary()
+        if watcher.is_stopped and not chosen.follow:
+            raise KeyboardInterrupt
 
     if chosen.json:
-        alarms = [json.loads(text) for text in watcher.run()]
-        counts = {"lines": watcher.lines, "outside": watcher.outside, **watcher.monitor.counts}
+        alarms = list(map(json.loads, lines()))
+        counts = {**watcher.tally, **watcher.monitor.counts}
         return Answer({**counts, "alarms": alarms}, [], notes())
     return Answer({}, [Verbatim(lines(), is_live=True)], notes())
+
+
+@contextmanager
+def _stopping(watcher: pdfalearn.watching.Watcher) -> Iterator[None]:
+    """Stop at a good place after Ctrl-C or SIGTERM; a second one gets through."""
+
+    def stop(*_: object) -> None:
+        if watcher.is_stopped:
+            raise KeyboardInterrupt
+        watcher.is_stopped = True
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, stop) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
 
 
 def _make_watcher(chosen: Chosen) -> pdfalearn.watching.Watcher:
@@ -147,7 +181,9 @@ def _make_watcher(chosen: Chosen) -> pdfalearn.watching.Watcher:
     fields = chosen.collect_given(("session", "event", "time"))
     if reader is not None and fields:
         raise click.UsageError(f"--{next(iter(fields))} is for lines of JSON, without templates.")
-    idle = chosen.idle or (None if reader is None else reader.gap)
+    if reader is not None and chosen.idle is not None:
+        reader = replace(reader, gap=chosen.idle)
+    idle = chosen.idle if reader is None else reader.gap
     found: list[dict[str, Any]] = []
     made = pdfalearn.Monitor(
         watch.pdfa,
@@ -159,19 +195,21 @@ def _make_watcher(chosen: Chosen) -> pdfalearn.watching.Watcher:
         most_open=chosen.most_open,
         on_evict=found.append if chosen.evicted else None,
     )
-    follower = watching.Follower(
-        chosen.file, is_endless=chosen.follow, note=lambda text: print_aside(f"note: {text}")
-    )
+    if reader is not None and idle is None and chosen.follow:
+        _note("no silence ends a session here: give --idle SECONDS, or distill with --gap")
     return watching.Watcher(
         made,
-        follower,
-        (watching.JsonEvents(**fields) if reader is None else reader).parse,
+        watching.Follower(chosen.file, is_endless=chosen.follow, note=_note),
+        watching.JsonEvents(**fields) if reader is None else reader,
         state=chosen.state,
         output=None if chosen.output is None else watching.AlarmFile(chosen.output),
         save_seconds=chosen.save_every,
-        ends_all=reader is not None and chosen.state is None,
         evicted=found,
     )
+
+
+def _note(text: str) -> None:
+    print_aside(f"note: {text}")
 
 
 def _event_of(pdfa: pdfalearn.PDFA, name: str) -> object:

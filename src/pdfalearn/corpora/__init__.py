@@ -20,8 +20,9 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.corpora.counting import cut_at_unknown as cut_at_unknown
     from pdfalearn.corpora.dividing import Scheduler as Scheduler
     from pdfalearn.corpora.dividing import map_parts as map_parts
-    from pdfalearn.corpora.sources import BadInput as BadInput
-    from pdfalearn.corpora.sources import list_sources as list_sources
+    from pdfalearn.corpora.sources import STANDARD_INPUT as STANDARD_INPUT
+    from pdfalearn.corpora.sources import Source as Source
+    from pdfalearn.corpora.sources import list_names as list_names
     from pdfalearn.corpora.symbol_codes import Others as Others
     from pdfalearn.corpora.symbol_codes import RecordedWords as RecordedWords
 else:

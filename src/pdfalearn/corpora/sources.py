@@ -213,20 +213,28 @@ class _ZstandardStream(io.RawIOBase):
         return count
 
 
+def list_names(given: str | os.PathLike[str]) -> list[str]:
+    """Return the names that a path or a pattern means, in sorted order."""
+    name = check_name(given)
+    if not glob.has_magic(name) or Path(name).exists():
+        return [name]
+    if not (found := sorted(glob.glob(name, recursive=True))):  # noqa: PTH207
+        raise InputError(f"{show_name(name)}: no file has a name of this form")
+    return [one for one in found if not Path(one).is_dir()]
+
+
 def list_sources(given: str | os.PathLike[str]) -> list[Source]:
     """Return the files that a path or a pattern means, in sorted order."""
-    name = check_name(given)
+    return [_open_source(name) for name in list_names(given)]
+
+
+def _open_source(name: str) -> Source:
     if name == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("there is no standard input to read; name a file instead of -")
-        return [Source(name, sys.stdin.buffer.read())]
-    if glob.has_magic(name) and not Path(name).exists():
-        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
-        if not found:
-            raise InputError(f"{show_name(name)}: no file has a name of this form")
-        return [Source(one) for one in found if not Path(one).is_dir()]
+        return Source(name, sys.stdin.buffer.read())
     if Path(name).is_dir():
         raise InputError(f"{show_name(name)} is a folder; name its files, as {name.rstrip('/')}/*")
     with Path(name).open("rb") as stream:  # what cannot be opened is said at once
         # A pipe can be read only once.
-        return [Source(name) if Path(name).is_file() else Source(name, stream.read())]
+        return Source(name) if Path(name).is_file() else Source(name, stream.read())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 from collections import Counter, deque
@@ -35,6 +34,7 @@ from pdfalearn.experiments.runs import (
     write_table,
 )
 from pdfalearn.extras import check_installed
+from pdfalearn.files import lock_file
 
 _LOCK = ".lock"
 _LEAST_IN_FLIGHT = 64
@@ -120,20 +120,9 @@ def _connect(address: str) -> Iterator[Workers]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Make a folder if it is missing, and lock it; refuse one that is locked.
-
-    The lock ends with the process, however that ends. Its file stays: another process may be
-    about to lock it.
-    """
+    """Make a folder if it is missing, and lock it; refuse one that is locked."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _LOCK).open("wb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                f"{folder} is in use by other experiments; wait for their end, or choose "
-                "another folder"
-            ) from error
+    with lock_file(folder / _LOCK, "another run of experiments"):
         yield
 
 

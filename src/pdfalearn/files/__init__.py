@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pdfalearn.files.json_text import wrong as wrong
     from pdfalearn.files.named import check_can_write as check_can_write
     from pdfalearn.files.named import check_name as check_name
+    from pdfalearn.files.named import lock_file as lock_file
     from pdfalearn.files.named import read_named as read_named
     from pdfalearn.files.named import replacing as replacing
     from pdfalearn.files.named import show_name as show_name

@@ -127,6 +127,26 @@ def _choose_by_ending(table: dict[str, _Function], name: str, verb: str) -> _Fun
     )
 
 
+def lock_file(path: Path, user: str) -> BinaryIO:
+    """Lock a file, made if it is missing, until the returned stream is closed; refuse a locked one.
+
+    The lock also ends with the process, however that ends. The file stays: another process may be
+    about to lock it.
+    """
+    import fcntl  # which not every system has
+
+    stream = path.open("wb")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        stream.close()
+        raise InputError(
+            f"{show_name(str(path))} is locked: {user} is at work; wait for its end, or give "
+            "another name"
+        ) from error
+    return stream
+
+
 def show_name(name: str) -> str:
     """Return a file's name in a form that fits on one line."""
     return name if name and name.isprintable() else repr(name)

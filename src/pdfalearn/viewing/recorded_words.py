@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.analysis import Tally, count_taken, judge_changes, odd_words
-from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
+from pdfalearn.analysis import Tally, count_taken, judge_changes
+from pdfalearn.corpora import Corpus, CorpusLike, Others, as_corpus
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Changes
 from pdfalearn.text import are_characters, symbol_text
 from pdfalearn.typing import Floats
 from pdfalearn.viewing.automaton import Beside, automaton_data, finite_or_none
 from pdfalearn.viewing.page import Part
+from pdfalearn.watching import score_sessions
 
 # At most this many odd words, events and transitions are on a page.
 _MOST_ODD, _MOST_CHANGES = 50, 100
+# Less than the probability of any event that is possible.
+_IMPOSSIBLE = 1e-260
 # Of the way to an odd step this many symbols are followed.
 _MOST_STEPS = 2_000
 # Symbols that are shown of what comes before.
@@ -75,10 +78,41 @@ def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, An
         changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
         return found | {"changes": changes.document()}
     names: list[Symbol] = [*pdfa.alphabet, None]
-    odd = [asdict(one) for one in odd_words(pdfa, given[0], _MOST_ODD)]
+    odd = [one._asdict() for one in _find_odd_words(pdfa, given[0])]
     for one in odd:
-        one["begin"] = [names[code] for code in one.pop("codes")]
+        one["begin"] = [names[code] for code in one.pop("codes")[: one["position"] + 1]]
     return found | {"odd": odd}
+
+
+class _OddWord(NamedTuple):
+    """A word and its most surprising step."""
+
+    number: int
+    length: int
+    codes: list[int]
+    """Its symbols, as places in the alphabet."""
+    position: int
+    symbol: Symbol
+    surprisal: float
+    """Infinite where the step is impossible or unknown."""
+
+
+def _find_odd_words(pdfa: PDFA, corpus: Corpus) -> list[_OddWord]:
+    """Find the words with the most surprising steps, in the order of ``score --each``."""
+    scores, before = score_sessions(pdfa, corpus, other=_IMPOSSIBLE), 0
+    ranked, words = scores.rank("largest")[:_MOST_ODD].tolist(), dict[int, list[int]]()
+    for part, _ in corpus.read(pdfa.alphabet, Others()):
+        here = (number for number in ranked if 0 <= number - before < len(part))
+        words |= {number: part[number - before] for number in here}
+        before += len(part)
+    found = []
+    for number in ranked:
+        known = scores.describe(number)
+        surprisal = inf if known["unknown"] + known["impossible"] else known["largest"]
+        symbol = "(unknown)" if known["event"] is None else known["event"]
+        place, word = known["after"], words[number]
+        found.append(_OddWord(number + 1, len(word), word, place, symbol, surprisal))
+    return found
 
 
 def _known(pdfa: PDFA, tally: Tally) -> Floats:
@@ -108,7 +142,7 @@ def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
     names = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
     is_joined = are_characters(pdfa.alphabet)
     entries = []
-    for one in odd_words(pdfa, corpus, _MOST_ODD):
+    for one in _find_odd_words(pdfa, corpus):
         states = [pdfa.initial]
         for code in one.codes[: min(one.position, _MOST_STEPS)]:  # unknown events lead nowhere
             states.append(

@@ -1,28 +1,18 @@
-"""Alarms: which scores are above which thresholds, and at which event they first are."""
+"""Alarms, and the thresholds above which they are raised."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf
 from typing import Any
-
-import numpy as np
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_number
 from pdfalearn.errors import InputError
 from pdfalearn.text import shorten
-from pdfalearn.typing import Flags, Floats, Integers
-from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
-from pdfalearn.watching.session_scores import (
-    SCORES,
-    Records,
-    Steps,
-    deviations,
-    peaks_of,
-)
-from pdfalearn.words import Words
+from pdfalearn.watching.calibrating import Thresholds
+from pdfalearn.watching.session_scores import SCORES
 
 
 @dataclass(frozen=True)
@@ -56,10 +46,6 @@ class Alarm:
     """The number of the session's first event among all events: with the score, it tells one alarm
     from all others, also where the name of a session comes again."""
 
-    def members(self) -> dict[str, Any]:
-        """Return what stands in JSON."""
-        return asdict(self)
-
 
 def check_thresholds(
     given: Thresholds | Mapping[str, float] | None, scores: Iterable[str]
@@ -78,58 +64,3 @@ def check_thresholds(
             raise InputError(f"score {score!r} is not one of {', '.join(SCORES)}")
         check_number(threshold, f"the threshold of {score}", 0, inf)
     return {score: float(chosen[score]) for score in SCORES if score in chosen}
-
-
-def find_crossings(
-    thresholds: Mapping[str, float],
-    records: Records,
-    steps: Steps,
-    words: Words,
-    numbers: Integers,
-    *,
-    is_end: Flags,
-) -> list[tuple[int, int, int, float]]:
-    """Return where sessions first come above thresholds, and note in their records that they have.
-
-    Each crossing has the number of its event, its place, that of the score in `SCORES`, and the
-    value; they are sorted. The sum is looked at only where a session has ended.
-    """
-    sessions = np.repeat(np.arange(len(words)), words.lengths)
-    raised = list[tuple[int, int, int, float]]()
-    for score, threshold in thresholds.items():
-        bit = SCORES.index(score)
-        if score == "peaks":
-            where, values = _find_peaks(threshold + TOLERANCE, records, steps, words, bit)
-        elif score == "sum":
-            sums = np.abs(deviations(records))
-            where = words.offsets[1:][is_end & (sums > threshold + TOLERANCE)] - 1
-            values = sums[sessions[where]]
-        else:
-            costs = steps.costs if score == "largest" else steps.windows
-            where = np.flatnonzero(costs > threshold + TOLERANCE)
-            values = costs[where]
-        those, first = np.unique(sessions[where], return_index=True)
-        is_new = records["alarmed"][those] & (1 << bit) == 0
-        records["alarmed"][those] |= 1 << bit
-        for place, value in zip(where[first[is_new]], values[first[is_new]], strict=True):
-            raised.append((int(numbers[place]), int(place), bit, float(value)))
-    return sorted(raised)
-
-
-def _find_peaks(
-    threshold: float, records: Records, steps: Steps, words: Words, bit: int
-) -> tuple[Integers, Floats]:
-    """Return the events at which sums of peaks first are above a threshold, and their values."""
-    above = (np.log(np.maximum(records["peaks"], 1.0)) > threshold) & (
-        records["alarmed"] & (1 << bit) == 0
-    )
-    places, values = list[int](), list[float]()
-    for session in np.flatnonzero(above).tolist():  # which are few
-        begin, end = words.offsets[session : session + 2].tolist()
-        sums = np.cumsum(peaks_of(steps.costs[begin:end]))
-        logs = np.log(np.maximum(sums + (records["peaks"][session] - sums[-1]), 1.0))
-        logs[-1] = np.log(records["peaks"][session])
-        first = int((logs > threshold).argmax())
-        places.append(begin + first)
-        values.append(float(logs[first]))
-    return np.array(places, dtype=np.int64), np.array(values, dtype=np.float64)

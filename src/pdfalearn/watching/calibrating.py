@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from math import ceil
-from typing import Any
+from dataclasses import astuple, dataclass
+from math import ceil, inf
 
 import numpy as np
 from scipy.special import betaincinv
 
-from pdfalearn.checks import check_share
+from pdfalearn.checks import check_number, check_share
 from pdfalearn.corpora import CorpusLike
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.watching.session_scores import OTHER, SCORES, WINDOW, score_sessions
 
-_VERSION = 1
 # Sums in another order differ by no more, so that sessions that are alike stay on the same side.
 TOLERANCE = 1e-6
 
@@ -46,6 +44,12 @@ class Thresholds:
     """How many events the window has."""
     other: float
     """The probability of unknown and impossible events."""
+    unknown: int = 0
+    """How many of the words have an event that the automaton does not know."""
+
+    def __post_init__(self) -> None:
+        for value in astuple(self):
+            check_number(value, "a threshold, or what it rests on,", 0, inf)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -56,29 +60,6 @@ class Thresholds:
         """
         least, most = betaincinv(self.above + 1, self.words - self.above, [0.025, 0.975])
         return float(least), float(most)
-
-    def members(self) -> dict[str, Any]:
-        """Return what a file holds of them."""
-        return {"version": _VERSION, **asdict(self)}
-
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> Thresholds:
-        """Make them of what a file holds."""
-        given = dict(members)
-        version = given.pop("version", None)
-        if version != _VERSION:
-            raise FileFormatError(
-                f"its thresholds are of version {version!r}, and this program reads version "
-                f"{_VERSION}: calibrate again"
-            )
-        try:
-            for name, value in given.items():
-                given[name] = (int if name in ("words", "above", "events") else float)(value)
-            return cls(**given)
-        except (TypeError, ValueError) as error:
-            raise FileFormatError(
-                f"its thresholds are damaged: {error}; calibrate again"
-            ) from error
 
 
 def calibrate(
@@ -131,6 +112,12 @@ are needed; with 2, the least that can be promised is 0.333
     rate = check_share(false_alarms, "false_alarms")
     found = score_sessions(pdfa, usual_words, other=other, window=window)
     count = len(found)
+    unknown, events = (found.records[name] for name in ("unknown", "events"))
+    if unknown.sum() and unknown.sum() >= (events - 1).sum():  # all but the ends
+        raise InputError(
+            "the automaton knows no event of the usual words, so nothing about them can be "
+            "promised: give words of the kind that it was made of"
+        )
     # Rounded, as (n + 1)(1 - α) may be a little above an integer where it is one.
     rank = ceil(round((count + 1) * (1 - rate), 9))
     if rank > count:
@@ -147,4 +134,5 @@ are needed; with 2, the least that can be promised is 0.333
         above=count - rank,
         events=found.scale.window,
         other=found.scale.other,
+        unknown=int((unknown > 0).sum()),
     )

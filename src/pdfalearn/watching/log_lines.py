@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pdfalearn.checks import check_number
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.text import shorten
 from pdfalearn.typing import Floats
 
@@ -32,14 +32,14 @@ MASKS = (
 ONE_SESSION = "log"
 """The session of every line if none has an identifier."""
 
-_VERSION = 1
 # At most this many masked lines are kept with their templates: most lines come again.
 _MOST_KEPT = 2**17
 # Times as most logs have them, and seconds.
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?"
 _EPOCH = r"\b\d{9,10}(?:\.\d+)?\b"
 _DIRECTIVES = {
-    **dict.fromkeys("ymdHMS", r"\d\d"),
+    **dict.fromkeys("ymHMS", r"\d\d"),
+    "d": r"[ \d]?\d",  # as in "Nov  8"
     "Y": r"\d{4}",
     "f": r"\d{1,6}",
     "b": "[A-Za-z]{3}",
@@ -76,7 +76,7 @@ class LogReader:
         of one session at a time.
     time_format : str, optional
         How times are written, as in ``"%d/%b/%Y:%H:%M:%S"``, or "epoch" for seconds; by default as
-        in ISO 8601, in UTC if no zone is given.
+        in ISO 8601. Without a zone it is UTC, and without a year this one.
 
     Examples
     --------
@@ -90,7 +90,6 @@ class LogReader:
     session: str | None = None
     gap: float | None = None
     time_format: str | None = None
-    _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.gap is not None:
@@ -100,8 +99,8 @@ class LogReader:
                 "what is a session of the log? Give session= (--session), a regular expression of "
                 "its identifier, or gap= (--gap), the seconds of silence that end it"
             )
-        # What is wrong with an expression is said at once.
-        _ = self._patterns, self._times
+        # What is wrong is said at once.
+        _ = self._patterns, self._times, self._tree
 
     def parse(self, lines: Sequence[str]) -> ParsedLines:
         """Return the session, the event and, if they are needed, the time of each line."""
@@ -110,29 +109,13 @@ class LogReader:
         events = [known.get(line) or self.find(line) for line in masked]
         return ParsedLines(sessions, events, times)
 
-    def members(self) -> dict[str, Any]:
-        """Return what a file holds of it."""
-        given = {key: value for key, value in asdict(self).items() if key != "_known"}
-        return {"version": _VERSION, **given}
-
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> LogReader:
-        """Make it of what a file holds."""
-        version = members.get("version")
-        if version != _VERSION:
-            raise FileFormatError(
-                f"its templates are of version {version!r}, and this program reads version "
-                f"{_VERSION}: distill the log again, or use the program that wrote them"
-            )
-        try:
-            templates, masks = (tuple(map(str, members[name])) for name in ("templates", "masks"))
-            rest = [members[name] for name in ("session", "gap", "time_format")]
-            for value, kinds in zip(rest, (str, int | float, str), strict=True):
-                if not isinstance(value, kinds | None):
-                    raise TypeError(f"{shorten(repr(value), 40)} stands for something else")
-        except (KeyError, TypeError) as error:
-            raise FileFormatError(f"its templates are damaged: {error}; distill again") from error
-        return cls(templates, masks, *rest)
+    def undated_text(self, line: str) -> str:
+        """Return what is to be said if no line has a time, with one of them."""
+        form = "in ISO 8601" if self.time_format is None else f"as {self.time_format!r} says"
+        return (
+            f"sessions end by silence, and no line has a time {form}, as {shorten(repr(line), 80)} "
+            "shows: distill with their time_format= (--time-format)"
+        )
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str] | None, list[re.Pattern[str]]]:
@@ -143,7 +126,7 @@ class LogReader:
     def _times(self) -> tuple[re.Pattern[str], Any]:
         form = self.time_format
         if form is None:
-            return re.compile(_ISO), read_iso
+            return re.compile(_ISO), read_time
         if form == "epoch":
             return re.compile(_EPOCH), float
         parts = re.split("%(.)", form)
@@ -153,7 +136,12 @@ class LogReader:
             known = " ".join(f"%{one}" for one in _DIRECTIVES)
             message = f"time_format {form!r}: %{error.args[0]} is not one of {known}"
             raise InputError(message) from error
-        return re.compile("".join(texts)), lru_cache(4096)(lambda text: _read_time(text, form))
+        return re.compile("".join(texts)), partial(read_time, form=form)
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """The templates of masked lines that came lately."""
+        return {}
 
     @cached_property
     def _tree(self) -> dict[Any, Any]:
@@ -231,19 +219,12 @@ def _compile(text: str, what: str) -> re.Pattern[str]:
 
 
 @lru_cache(4096)
-def read_iso(text: str) -> float:
-    """Return the seconds of a time as in ISO 8601; NaN if it is not one."""
-    return _read_moment(lambda: datetime.fromisoformat(text))
-
-
-def _read_time(text: str, form: str) -> float:
-    return _read_moment(lambda: datetime.strptime(text, form))
-
-
-def _read_moment(read: Any) -> float:
-    """Return a time in seconds; NaN for what only looks like one."""
+def read_time(text: str, form: str | None = None) -> float:
+    """Return the seconds of a time, as in ISO 8601 or of a form; NaN if it only looks like one."""
+    if form is not None and "%y" not in form.lower():  # as syslog writes it
+        text, form = f"{datetime.now(UTC).year} {text}", f"%Y {form}"
     try:
-        moment: datetime = read()
+        moment = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return nan

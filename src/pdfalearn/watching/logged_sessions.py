@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from pdfalearn.checks import check_number
-from pdfalearn.corpora import BadInput, list_sources
+from pdfalearn.corpora import list_names
 from pdfalearn.errors import InputError
 from pdfalearn.extras import import_extra
 from pdfalearn.typing import Floats, Integers
+from pdfalearn.watching.following import Follower
 from pdfalearn.watching.log_lines import MASKS, OTHER_EVENT, WILDCARD, LogReader
 from pdfalearn.watching.open_sessions import Clock
 
-_Coded = tuple[list[str | None], list[int], Floats | None]
+LogLike = str | os.PathLike[str] | Iterable[os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,10 @@ class LoggedSessions:
     lines: int
     outside: int
     """How many lines have no session."""
-    left_out: int
-    """How many could not be read."""
+    undecodable: int
+    """How many are not UTF-8; what is wrong in them is replaced."""
+    undated: int
+    """How many lines of a session have no time, if there is a ``gap``."""
     at_edges: frozenset[int]
     """The numbers of the sessions within which the log may begin or end, if there is a ``gap``."""
 
@@ -53,14 +56,13 @@ class LoggedSessions:
 
 
 def learn_log(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]],
+    source: LogLike,
     *,
     session: str | None = None,
     gap: float | None = None,
     masks: Iterable[str] = MASKS,
     time_format: str | None = None,
     similarity: float = 0.4,
-    skip_bad: bool = False,
 ) -> tuple[LogReader, LoggedSessions]:
     r"""Find the templates of a log's lines by Drain, and read its sessions by them.
 
@@ -72,8 +74,6 @@ def learn_log(
         As in `LogReader`.
     similarity : float
         The share of words that lines of a template have in common.
-    skip_bad : bool
-        Whether to leave out lines that are not UTF-8.
 
     Raises
     ------
@@ -93,29 +93,14 @@ def learn_log(
     drain = import_extra("drain3.drain", "templates of lines").Drain(
         sim_th=check_number(similarity, "similarity", 0, 1), param_str=WILDCARD, max_children=100
     )
-    first = LogReader((), tuple(masks), session, gap, time_format)
-    numbers: dict[str, int] = {}
-
-    def number_lines(lines: Sequence[str]) -> _Coded:
-        sessions, masked, times = first.prepare(lines)
-        for line, name in zip(masked, sessions, strict=True):
-            if name is not None and line not in numbers:
-                numbers[line] = len(numbers)
-                drain.add_log_message(line)
-        return sessions, [numbers.get(line, -1) for line in masked], times
-
-    rows = _collect(_read_blocks(source, skip_bad), number_lines)
+    reader = LogReader((), tuple(masks), session, gap, time_format)
+    rows = _collect(source, reader, drain.add_log_message)
     found = {" ".join(one.log_template_tokens) for one in drain.clusters} - {OTHER_EVENT}
-    reader = LogReader(tuple(sorted(found)), first.masks, session, gap, time_format)
-    return reader, rows.cut([reader.find(line) for line in numbers], gap)
+    reader = replace(reader, templates=tuple(sorted(found)))
+    return reader, rows.cut(reader)
 
 
-def read_log(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]],
-    reader: LogReader,
-    *,
-    skip_bad: bool = False,
-) -> LoggedSessions:
+def read_log(source: LogLike, reader: LogReader) -> LoggedSessions:
     r"""Read the sessions of a log by templates that are known.
 
     Examples
@@ -127,28 +112,24 @@ def read_log(
     ...     read_log(path, LogReader(("user <*> in",), session="user (.*) ")).names
     ['ann', 'bob']
     """
-    events = [*reader.templates, OTHER_EVENT]
-    codes = {event: code for code, event in enumerate(events)}
-
-    def code_lines(lines: Sequence[str]) -> _Coded:
-        sessions, found, times = reader.parse(lines)
-        return sessions, [codes[event] for event in found], times
-
-    return _collect(_read_blocks(source, skip_bad), code_lines).cut(events, reader.gap)
+    return _collect(source, reader, lambda _: None).cut(reader)
 
 
 class _Rows(NamedTuple):
     """The lines of a log, as arrays; those without a session have the session -1."""
 
     names: list[str]
+    masked: list[str]
+    undecodable: int
     sessions: Integers
     codes: Integers
+    """The places of lines among those that are masked."""
     times: Floats
-    left_out: int
 
-    def cut(self, events: Sequence[str], gap: float | None) -> LoggedSessions:
+    def cut(self, reader: LogReader) -> LoggedSessions:
         """Put the events of each session together, and cut them where they were silent."""
-        clock = Clock()
+        events, gap, clock = [reader.find(line) for line in self.masked], reader.gap, Clock()
+        undated = int(np.isnan(self.times[self.sessions >= 0]).sum())
         times, _ = clock.move(self.times, inf)
         order = np.argsort(self.sessions, kind="stable")
         order = order[np.searchsorted(self.sessions[order], 0) :]
@@ -167,40 +148,43 @@ class _Rows(NamedTuple):
             part = codes[begins[place] : ends[place]].tolist()
             words.append(tuple([events[code] for code in part]))
             names.append(self.names[int(sessions[begins[place]])])
-        lines = len(self.sessions)
-        outside = lines - len(order)
-        return LoggedSessions(names, words, lines, outside, self.left_out, frozenset(at_edges))
+        outside, edges = len(self.sessions) - len(order), frozenset(at_edges)
+        return LoggedSessions(
+            names, words, len(self.sessions), outside, self.undecodable, undated, edges
+        )
 
 
-def _collect(
-    blocks: Iterator[tuple[list[str], BadInput]], read: Callable[[Sequence[str]], _Coded]
-) -> _Rows:
-    numbers: dict[str | None, int] = {}
+def _collect(source: LogLike, reader: LogReader, note_line: Callable[[str], object]) -> _Rows:
+    """Read all lines, and call a function with each masked one that is new."""
+    files = list[Follower]()
+    names, masked, first = dict[str | None, int](), dict[str, int](), ""
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-    bad_inputs: dict[int, BadInput] = {}
-    for lines, bad in blocks:
-        bad_inputs[id(bad)] = bad
-        sessions, codes, times = read(lines)
-        coded = [-1 if one is None else numbers.setdefault(one, len(numbers)) for one in sessions]
+    for lines in _read_blocks(source, files):
+        sessions, texts, times = reader.prepare(lines)
+        for name, line, text in zip(sessions, lines, texts, strict=True):
+            if name is not None and text not in masked:
+                first = first if masked else line
+                masked[text] = len(masked)
+                note_line(text)
+        coded = [-1 if one is None else names.setdefault(one, len(names)) for one in sessions]
+        codes = [masked.get(text, -1) for text in texts]
         clock = np.zeros(len(lines)) if times is None else times
         parts.append((np.array(coded, np.int64), np.array(codes, np.int64), clock))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    left_out = sum(bad.count for bad in bad_inputs.values())
-    if not (columns[0] >= 0).any():
+    if not names:
         lines_read = f"{len(columns[0]):,} lines"
         raise InputError(
             f"no line of the log has a session ({lines_read} were read); mend session= (--session)"
         )
-    names = [str(name) for name in numbers]
-    return _Rows(names, columns[0], columns[1], columns[2], left_out)
+    if np.isnan(columns[2][columns[0] >= 0]).all():
+        raise InputError(reader.undated_text(first))
+    undecodable = sum(file.undecodable for file in files)
+    return _Rows([str(name) for name in names], list(masked), undecodable, *columns)
 
 
-def _read_blocks(
-    source: str | os.PathLike[str] | Iterable[os.PathLike[str]], skip_bad: bool
-) -> Iterator[tuple[list[str], BadInput]]:
-    given = [source] if isinstance(source, str | os.PathLike) else source
-    for one in given:
-        for file in list_sources(one):
-            bad = BadInput(file, skip_bad)
-            for _, text in file.blocks(bad):
-                yield text.removesuffix("\n").split("\n"), bad
+def _read_blocks(source: LogLike, files: list[Follower]) -> Iterator[list[str]]:
+    """Yield the lines of files, one after the other, and note the files."""
+    for one in [source] if isinstance(source, str | os.PathLike) else source:
+        for name in list_names(one):
+            files.append(Follower(name))
+            yield from files[-1].blocks()

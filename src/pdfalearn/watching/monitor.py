@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,27 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.alarms import Alarm, check_thresholds, find_crossings
-from pdfalearn.watching.calibrating import Thresholds
-from pdfalearn.watching.open_sessions import Clock, OpenSessions, Segments
+from pdfalearn.watching.alarms import Alarm, check_thresholds
+from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
+from pdfalearn.watching.open_sessions import Clock, OpenSessions
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
     SCORES,
     WINDOW,
-    Records,
     Scale,
-    Steps,
-    describe_record,
+    SessionScores,
+    plain_values,
 )
 from pdfalearn.words import Words, visited_states
 
 # Sessions are evicted each time that this many events have come, however these are handed over: so
 # the same events give the same alarms in batches of any sizes.
 _ROUND = 2**14
+# This many events at once, or fewer, are taken one by one, which is faster.
+_FEW = 32
+# Where the number of events is in a record.
+_EVENTS = 6
 
 
 class Monitor:
@@ -73,9 +77,9 @@ class Monitor:
     Notes
     -----
     A session begins with its first event, and ends with the terminal; the next event of its name
-    begins a new one. Each score raises one alarm a session. The clock that tells which
-    are idle is the median of the times of the last three events, so that one wrong time does not
-    move it; events count in the order in which they come, whatever their times.
+    begins a new one. Each score raises one alarm a session. Which are idle is told by the median of
+    the times of the last three events, so that one wrong time evicts nobody; events count in the
+    order in which they come, whatever their times.
 
     Examples
     --------
@@ -105,39 +109,29 @@ class Monitor:
         most_open: int = 1_000_000,
         on_evict: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
-        usual, is_set = (WINDOW, OTHER), isinstance(thresholds, Thresholds)
         if isinstance(thresholds, Thresholds):
-            usual = thresholds.events, thresholds.other
-        self._scale = Scale(
-            pdfa, usual[1] if other is None else other, usual[0] if window is None else window
-        )
-        if is_set and (self._scale.window, self._scale.other) != usual:
-            raise InputError(
-                f"the thresholds hold for window={usual[0]} and other={usual[1]:g}; leave these "
-                "out, or calibrate anew"
-            )
-        self._thresholds = check_thresholds(thresholds, scores)
+            if (window, other) != (None, None):
+                raise InputError("thresholds have their own window and other: leave these out")
+            window, other = thresholds.events, thresholds.other
+        self._scale = Scale(pdfa, other or OTHER, WINDOW if window is None else window)
+        limits = check_thresholds(thresholds, scores)
+        self._thresholds = {1 << SCORES.index(one): (one, limit) for one, limit in limits.items()}
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
         for name, language in (languages or {}).items():
             self._ahead[str(name)] = language_ahead(pdfa, language)
         self._idle = check_number(idle, "idle", 0, inf)
         self._idle_ends = bool(idle_ends)
-        self._most_open = check_integer(most_open, "most_open", 1)
-        self._on_evict = on_evict
-        columns: dict[Symbol, int] = {one: column for column, one in enumerate(pdfa.alphabet, 1)}
+        self._most_open, self._on_evict = check_integer(most_open, "most_open", 1), on_evict
+        symbols = (pdfa.terminal, *pdfa.alphabet)
         # A file's "3" is also an automaton's 3.
-        texts: dict[Symbol, int] = {str(symbol): column for symbol, column in columns.items()}
-        self._columns: dict[Symbol, int] = {
-            str(pdfa.terminal): 0,
-            **texts,
-            **columns,
-            pdfa.terminal: 0,
-        }
+        self._columns: dict[Symbol, int] = {str(one): place for place, one in enumerate(symbols)}
+        self._columns |= {one: place for place, one in enumerate(symbols)}
         self._open = OpenSessions(lambda count: self._scale.new_records(count, len(self._ahead)))
         self._clock = Clock()
-        self.counts = dict.fromkeys(("events", "ended", "evicted", "alarms", "late", "jumps"), 0)
-        """What has come so far. Late events have times before that of their session's last event;
-        jumps are changes of the clock by more than ``idle``."""
+        kinds = ("events", "unknown", "ended", "evicted", "alarms", "late", "jumps")
+        self.counts = dict.fromkeys(kinds, 0)
+        """What has come so far; late events have times before that of their session's last one,
+        and jumps are changes of the clock by more than ``idle``."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -171,20 +165,21 @@ class Monitor:
         if len(sessions) != len(events) or (times is not None and len(times) != len(events)):
             raise InputError("there have to be as many sessions as events, and as many times")
         try:
-            coded = map(self._columns.get, events, repeat(self._scale.unknown))
-            columns = np.fromiter(coded, np.int32, len(events))
+            found = map(self._columns.get, events, repeat(self._scale.unknown))
+            columns = np.fromiter(found, np.int32, len(events))
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
+        self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
         given = None if times is None else np.asarray(times, dtype=np.float64)
+        take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
         alarms, begin = list[Alarm](), 0
         while begin < len(events):
-            end = min(len(events), begin + _ROUND - self.counts["events"] % _ROUND)
-            part = slice(begin, end)
-            times_now = None if given is None else given[part]
-            alarms += self._observe(sessions[part], columns[part], times_now)
+            left = _ROUND - self.counts["events"] % _ROUND
+            part = slice(begin, begin + min(most, left))
+            alarms += take(sessions[part], columns[part], None if given is None else given[part])
             if self.counts["events"] % _ROUND == 0:
                 alarms += self.sweep()
-            begin = end
+            begin = part.stop
         return alarms
 
     def sweep(self, now: float | None = None) -> list[Alarm]:
@@ -194,25 +189,19 @@ class Monitor:
         # After a jump backwards no session is of a time that is still to come.
         records["clock"][places] = np.minimum(records["clock"][places], clock)
         is_idle = clock - records["clock"][places] > self._idle
-        alarms = self._leave(places[is_idle], "idle")
-        self._open.forget(places[is_idle].tolist())
-        rest = places[~is_idle]
+        idle, rest = places[is_idle], places[~is_idle]
         silent = rest[: max(0, len(rest) - self._most_open)]
-        alarms += self._leave(silent, "number")
-        self._open.forget(silent.tolist())
-        return alarms
+        alarms = self._end(idle) if self._idle_ends else self._evict(idle, "idle")
+        return alarms + self._evict(silent, "number")
 
     def end_all(self) -> list[Alarm]:
         """Take the terminal of every open session: a log that has come to its end."""
-        places = self._open.all_places()
-        alarms = self._end(places)
-        self._open.forget(places.tolist())
-        return alarms
+        return self._end(self._open.all_places())
 
     def session(self, name: Hashable) -> dict[str, Any] | None:
         """Return what is known of an open session: its scores, and where it is oddest."""
         place = self._open.place_of(name)
-        return None if place is None else self._describe(name, self._open.records[place])
+        return None if place < 0 else self._describe(place)
 
     def save(self, path: str | os.PathLike[str], note: Mapping[str, Any] | None = None) -> None:
         """Write all open sessions to a file in .npz, with a note, such as where the log was."""
@@ -232,8 +221,7 @@ class Monitor:
         header = self._open.restore(path, check)
         self._clock.last = header["clock"]
         self.counts.update(header["counts"])
-        note: dict[str, Any] = header["note"]
-        return note
+        return dict(header["note"])
 
     @property
     def _fingerprint(self) -> str:
@@ -243,150 +231,170 @@ class Monitor:
         digest.update(pdfa.transitions.tobytes() + pdfa.probabilities.tobytes())
         return digest.hexdigest()
 
-    def _observe(
+    def _take_one(
+        self, names: Sequence[Hashable], columns: Codes, times: Floats | None
+    ) -> list[Alarm]:
+        """Take one event: without arrays it is thirty times faster."""
+        place, number, clock = self._open.place_of(names[0]), self.counts["events"], self.now
+        if times is not None:
+            clock, is_jump = self._clock.move_one(times.item(), self._idle)
+            self.counts["jumps"] += is_jump
+            if place >= 0 and times[0] < self._open.records["clock"][place]:
+                self.counts["late"] += 1
+        self.counts["events"] += 1
+        return self._take(names[0], columns.item(), clock, number)
+
+    def _take(self, name: Hashable, column: int, clock: float, number: int) -> list[Alarm]:
+        """Take an event of a session, which may have been silent for too long."""
+        if (place := self._open.place_of(name)) < 0:
+            place = self._open.add(name)
+        record, alarms = plain_values(self._open.records[place]), list[Alarm]()
+        if record[_EVENTS] and clock - record[0] > self._idle:
+            gone = np.array([place])
+            alarms = self._end(gone) if self._idle_ends else self._evict(gone, "idle")
+            place, record = self._open.add(name), self._open.fresh
+        record, raised = self._step(name, record, column, clock, number)
+        self._open.records[place] = record
+        if column == 0:
+            self.counts["ended"] += 1
+            self._open.forget([place])
+        return alarms + raised
+
+    def _step(
+        self, name: Hashable, record: Sequence[Any], column: int, clock: float, number: int
+    ) -> tuple[tuple[Any, ...], list[Alarm]]:
+        """Add an event to a record; return it, and the first alarm of each score."""
+        _, begun, _, alarmed, done, *known = record
+        begun = begun if record[_EVENTS] else number
+        found, values = self._scale.advance_one(known, column)
+        ways = zip(self._ahead.values(), done, strict=True)
+        done, alarms = [way.moves.item(one, column) for way, one in ways], list[Alarm]()
+        for bit, (score, threshold) in self._thresholds.items():
+            value = values[score]
+            if alarmed & bit or value <= threshold + TOLERANCE or (score == "sum" and column):
+                continue
+            alarmed |= bit
+            alarms.append(
+                Alarm(
+                    session=name,
+                    score=score,
+                    value=value,
+                    threshold=threshold,
+                    event=self._scale.name_of(column),
+                    after=known[1],
+                    surprisal=values["largest"],
+                    expected_instead=self._scale.likeliest(known[0]),
+                    reaching=self._reaching(found[0], done) if column else {},
+                    time=clock,
+                    begun=begun,
+                )
+            )
+        self.counts["alarms"] += len(alarms)
+        return (clock, begun, number, alarmed, done, *found), alarms
+
+    def _take_many(
         self, names: Sequence[Hashable], columns: Codes, times: Floats | None
     ) -> list[Alarm]:
         """Take the events of a part of a round."""
-        numbers = np.arange(self.counts["events"], self.counts["events"] + len(names))
         clocks = np.full(len(names), self._clock.now)
         if times is not None:
             clocks, jumps = self._clock.move(times, self._idle)
             self.counts["jumps"] += jumps
-        self.counts["events"] += len(names)
         places = self._open.places_of(names)
         order = np.argsort(places, kind="stable")
-        places, columns, after = places[order], columns[order], clocks[order]
+        numbers = self.counts["events"] + order
+        self.counts["events"] += len(names)
+        places, columns, clocks = places[order], columns[order], clocks[order]
         is_first = np.append(True, places[1:] != places[:-1])
-        records = self._open.records
-        before = np.append(0.0, after[:-1])
-        begun = records["events"][places[is_first]] > 0
-        before[is_first] = np.where(begun, records["clock"][places[is_first]], after[is_first])
         is_new = np.append(False, columns[:-1] == 0) & ~is_first
+        records = self._open.records[places[is_first]]
+        before = np.append(0.0, clocks[:-1])
+        before[is_first] = np.where(records["events"] > 0, records["clock"], clocks[is_first])
         if times is not None:
-            is_late = (times[order] < before) & ~is_new
-            is_late[is_first] &= begun
-            self.counts["late"] += int(np.count_nonzero(is_late))
-        is_gap = (after - before > self._idle) & ~is_new
-        alarms = self._leave(places[is_gap & is_first], "idle")
-        within = np.flatnonzero(is_gap & ~is_first)
-        found = Segments(
-            columns, places, after, numbers[order], is_first | is_new | is_gap, is_first
+            self.counts["late"] += int(np.count_nonzero((times[order] < before) & ~is_new))
+        # Sessions that were silent for too long, which are few, go on event by event.
+        is_silent = np.isin(places, places[(clocks - before > self._idle) & ~is_new])
+        some = ~is_silent
+        alarms = self._advance(
+            columns[some], places[some], clocks[some], numbers[some], is_first[some], is_new[some]
         )
-        if self._idle_ends and len(within):
-            found.insert_ends(within, before[within])
-        return alarms + self._advance(found)
-
-    def _advance(self, found: Segments, *, forgets: bool = True) -> list[Alarm]:
-        """Add events to the records of their sessions, and return the alarms."""
-        begins = np.flatnonzero(found.is_begin)
-        if not len(begins):
-            return []
-        words = Words(found.columns, np.append(begins, len(found.columns)))
-        lasts, places = words.offsets[1:] - 1, found.places[begins]
-        is_first = found.is_first[begins]
-        records = self._scale.new_records(len(begins), len(self._ahead))
-        records[is_first] = self._open.records[places[is_first]]
-        fresh = records["events"] == 0
-        records["begun"][fresh] = found.numbers[begins[fresh]]
-        steps = self._scale.advance(records, words)
-        reached = self._look_ahead(records, words)
-        records["clock"], records["touched"] = found.clocks[lasts], found.numbers[lasts]
-        is_end = found.columns[lasts] == 0
-        alarms = self._raise_alarms(found, words, records, steps, reached, is_end)
-        is_last = np.append(places[1:] != places[:-1], True)
-        for number in np.flatnonzero(~is_end & ~is_last).tolist():
-            self._report(self._open.name_at(int(places[number])), records[number], "idle")
-        kept, done = is_last & ~is_end, is_last & is_end
-        self._open.records[places[kept]] = records[kept]
-        if forgets:
-            self._open.forget(places[done].tolist())
-        self.counts["ended"] += int(np.count_nonzero(is_end))
-        return alarms
-
-    def _look_ahead(self, records: Records, words: Words) -> list[Codes]:
-        """Follow what is to come; return what sessions have done after each event."""
-        reached, is_after = list[Codes](), np.ones(len(words.symbols) + len(words), dtype=bool)
-        is_after[words.offsets[:-1] + np.arange(len(words))] = False
-        for number, ahead in enumerate(self._ahead.values()):
-            visited = visited_states(ahead.moves, records["languages"][:, number], words)
-            reached.append(visited[is_after])
-            records["languages"][:, number] = visited[words.ends]
-        return reached
-
-    def _raise_alarms(
-        self,
-        found: Segments,
-        words: Words,
-        records: Records,
-        steps: Steps,
-        reached: list[Codes],
-        is_end: Flags,
-    ) -> list[Alarm]:
-        """Return the first alarm of each score and session, in the order of the events."""
-        raised = find_crossings(
-            self._thresholds, records, steps, words, found.numbers, is_end=is_end
-        )
-        sessions = np.repeat(np.arange(len(words)), words.lengths)
-        alarms = []
-        for _, place, bit, value in raised:
-            state, column = int(steps.states[place]), int(found.columns[place])
-            after = self._scale.move(state, column)
-            ways = zip(self._ahead.items(), reached, strict=True)
-            record = records[sessions[place]]
-            alarms.append(
-                Alarm(
-                    session=self._open.name_at(int(found.places[place])),
-                    score=SCORES[bit],
-                    value=value,
-                    threshold=self._thresholds[SCORES[bit]],
-                    event=self._scale.name_of(column),
-                    after=int(record["events"]) - int(words.offsets[sessions[place] + 1]) + place,
-                    surprisal=float(steps.costs[place]),
-                    expected_instead=self._scale.likeliest(state),
-                    reaching={
-                        name: float(ahead.probabilities[after, done[place]])
-                        for (name, ahead), done in ways
-                        if column
-                    },
-                    time=float(found.clocks[place]),
-                    begun=int(record["begun"]),
-                )
-            )
-        self.counts["alarms"] += len(alarms)
-        return alarms
-
-    def _leave(self, places: Integers, reason: str) -> list[Alarm]:
-        """Let sessions go, and make their records those of sessions that have not begun."""
-        if not len(places):
-            return []
-        if reason == "idle" and self._idle_ends:
-            alarms = self._end(places)
-        else:
-            for place in places.tolist():
-                self._report(self._open.name_at(place), self._open.records[place], reason)
-            alarms = []
-        self._open.records[places] = self._scale.new_records(1, len(self._ahead))
+        for one in np.flatnonzero(is_silent).tolist():
+            event = int(columns[one]), clocks.item(one), numbers.item(one)
+            alarms += self._take(names[order[one]], *event)
         return alarms
 
     def _end(self, places: Integers) -> list[Alarm]:
-        """Take the terminal of sessions, which are then done, and still have their places."""
+        """Take the terminal of open sessions."""
         records = self._open.records[places]
         columns, yes = np.zeros(len(places), dtype=np.int32), np.ones(len(places), dtype=bool)
-        found = Segments(columns, places, records["clock"], records["touched"], yes, yes)
-        return self._advance(found, forgets=False)
+        return self._advance(columns, places, records["clock"], records["touched"], yes, ~yes)
 
-    def _report(self, name: Hashable, record: np.void, reason: str) -> None:
-        """Hand over what is known of a session that is evicted."""
-        self.counts["evicted"] += 1
+    def _advance(
+        self,
+        columns: Codes,
+        places: Integers,
+        clocks: Floats,
+        numbers: Integers,
+        is_first: Flags,
+        is_new: Flags,
+    ) -> list[Alarm]:
+        """Add events to the records of their sessions, and return the alarms by their numbers.
+
+        Events are sorted by session: ``is_first`` tells the first one of each, ``is_new`` those
+        that begin a session anew.
+        """
+        begins = np.flatnonzero(is_first | is_new)
+        if not len(begins):
+            return []
+        words = Words(columns, np.append(begins, len(columns)))
+        lasts, places, is_first = words.offsets[1:] - 1, places[begins], is_first[begins]
+        records = self._scale.new_records(len(begins), len(self._ahead))
+        records[is_first] = self._open.records[places[is_first]]
+        begun, before = records["events"] > 0, records.copy()
+        records["begun"] = np.where(begun, records["begun"], numbers[begins])
+        self._scale.advance(records, words)
+        for way, ahead in enumerate(self._ahead.values()):
+            visited = visited_states(ahead.moves, records["languages"][:, way], words)
+            records["languages"][:, way] = visited[words.ends]
+        records["clock"], records["touched"] = clocks[lasts], numbers[lasts]
+        is_end, alarms = columns[lasts] == 0, list[tuple[int, Alarm]]()
+        # Sessions that may have alarms, which are few, take their events once more, one by one.
+        is_odd, scores = np.zeros(len(records), dtype=bool), SessionScores(self._scale, records)
+        for bit, (score, threshold) in self._thresholds.items():
+            is_above = (scores.values(score) > threshold) & (records["alarmed"] & bit == 0)
+            is_odd |= is_above & is_end if score == "sum" else is_above
+        for one in np.flatnonzero(is_odd).tolist():
+            name, record = self._open.names[places[one]], plain_values(before[one])
+            for event in range(begins[one], lasts[one] + 1):
+                known = int(columns[event]), clocks.item(event), numbers.item(event)
+                record, raised = self._step(name, record, *known)
+                alarms += [(known[2], alarm) for alarm in raised]
+            records["alarmed"][one] = record[3]
+        is_last = np.append(places[1:] != places[:-1], True)
+        kept = is_last & ~is_end
+        self._open.records[places[kept]] = records[kept]
+        self._open.forget(places[is_last & is_end].tolist())
+        self.counts["ended"] += int(np.count_nonzero(is_end))
+        return [alarm for _, alarm in sorted(alarms, key=itemgetter(0))]
+
+    def _evict(self, places: Integers, reason: str) -> list[Alarm]:
+        """Let sessions go, and hand over what is known of them; there is no alarm."""
+        self.counts["evicted"] += len(places)
         if self._on_evict is not None:
-            self._on_evict({**self._describe(name, record), "reason": reason})
+            for place in places.tolist():
+                self._on_evict({**self._describe(place), "reason": reason})
+        self._open.forget(places.tolist())
+        return []
 
-    def _describe(self, name: Hashable, record: np.void) -> dict[str, Any]:
-        known = describe_record(self._scale, record)
-        state, ways = int(record["state"]), enumerate(self._ahead.items())
-        reaching = {
-            ahead_name: float(ahead.probabilities[state, record["languages"][number]])
-            for number, (ahead_name, ahead) in ways
-        }
+    def _describe(self, place: int) -> dict[str, Any]:
+        record = self._open.records[place]
+        known = SessionScores(self._scale, self._open.records[[place]]).describe(0)
+        state = int(record["state"])
         more = {"state": state, "latest": float(record["latest"]), "begun": int(record["begun"])}
-        return {"session": name, **known, **more, "reaching": reaching}
+        ways = self._reaching(state, record["languages"].tolist())
+        return {"session": self._open.names[place], **known, **more, "reaching": ways}
+
+    def _reaching(self, state: int, done: list[int]) -> dict[str, float]:
+        """Return how likely a session comes to what is ahead."""
+        ways = zip(self._ahead.items(), done, strict=True)
+        return {name: way.probabilities.item(state, one) for (name, way), one in ways}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import repeat
+from math import isfinite
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -23,8 +23,8 @@ from pdfalearn.files import (
     write_named,
 )
 from pdfalearn.text import described
-from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.session_scores import Records
+from pdfalearn.typing import Floats, Integers
+from pdfalearn.watching.session_scores import Records, plain_values
 
 _FIRST = 1024
 _MEMBERS = ("header.json", "names.json", "records.npy")
@@ -45,6 +45,13 @@ class Clock:
     def now(self) -> float:
         """The time after the last event; 0 if there was none."""
         return 0.0 if self.last is None else self.last[2]
+
+    def move_one(self, time: float, most: float) -> tuple[float, bool]:
+        """Do what `move` does for one event."""
+        now = time if isfinite(time) else self.now
+        one, two, clock = self.last or [now] * 3
+        self.last = [two, now, max(min(one, two), min(max(one, two), now))]
+        return now, abs(self.last[2] - clock) > most
 
     def move(self, times: Floats, most: float) -> tuple[Floats, int]:
         """Go on; return the time of each event, and how often the clock jumped by more than most.
@@ -67,22 +74,15 @@ class OpenSessions:
 
     def __init__(self, make: Callable[[int], Records]) -> None:
         self._make = make
-        self._fresh = make(1)
+        self.fresh: tuple[Any, ...] = plain_values(make(1)[0])
+        """The record of a session that has not begun."""
         self._places: dict[Hashable, int] = {}
-        self._names: list[Hashable] = []
+        self.names: list[Hashable] = []
         self._free: list[int] = []
         self.records = make(_FIRST)
 
     def __len__(self) -> int:
         return len(self._places)
-
-    def place_of(self, name: Hashable) -> int | None:
-        """Return the place of a session's record."""
-        return self._places.get(name)
-
-    def name_at(self, place: int) -> Hashable:
-        """Return the name of the session at a place."""
-        return self._names[place]
 
     def places_of(self, names: Sequence[Hashable]) -> Integers:
         """Return the places of sessions; those that are new get one."""
@@ -90,35 +90,40 @@ class OpenSessions:
             found = np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
         except TypeError as error:
             raise InputError(f"the name of a session is not hashable ({error})") from error
-        fresh = []
         for number in np.flatnonzero(found < 0).tolist():
             name = names[number]
             place = self._places.get(name)
             if place is None:
-                place = self._add(name)
-                fresh.append(place)
+                place = self.add(name)
             found[number] = place
-        if len(self._names) > len(self.records):
-            more = self._make(max(len(self._names), 2 * len(self.records)) - len(self.records))
-            self.records = np.concatenate((self.records, more))
-        self.records[fresh] = self._fresh
         return found
 
-    def _add(self, name: Hashable) -> int:
+    def add(self, name: Hashable) -> int:
+        """Return the place of a session that is new."""
         if self._free:
             place = self._free.pop()
-            self._names[place] = name
+            self.names[place] = name
         else:
-            place = len(self._names)
-            self._names.append(name)
+            place = len(self.names)
+            self.names.append(name)
+            if place == len(self.records):
+                self.records = np.concatenate((self.records, self._make(place)))
         self._places[name] = place
+        self.records[place] = self.fresh
         return place
+
+    def place_of(self, name: Hashable) -> int:
+        """Return the place of a session's record, -1 if it is not open."""
+        try:
+            return self._places.get(name, -1)
+        except TypeError as error:
+            raise InputError(f"the name of a session is not hashable ({error})") from error
 
     def forget(self, places: Iterable[int]) -> None:
         """Remove sessions."""
         for place in places:
-            del self._places[self._names[place]]
-            self._names[place] = None
+            del self._places[self.names[place]]
+            self.names[place] = None
             self._free.append(place)
 
     def all_places(self) -> Integers:
@@ -129,7 +134,7 @@ class OpenSessions:
     def save(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
         """Write all sessions to a file, whole or not at all."""
         places = self.all_places()
-        names = [self._names[place] for place in places.tolist()]
+        names = [self.names[place] for place in places.tolist()]
         wrong = [name for name in names if type(name) is not str and type(name) is not int]
         if wrong:
             raise InputError(
@@ -169,26 +174,3 @@ class OpenSessions:
             return header
 
         return read_named(path, {".npz": read})
-
-
-@dataclass
-class Segments:
-    """Events, sorted by session, and cut where a session ends or begins anew."""
-
-    columns: Codes
-    places: Integers
-    """The place of each event's session."""
-    clocks: Floats
-    numbers: Integers
-    is_begin: Flags
-    is_first: Flags
-    """Whether an event is the first of its session in the batch."""
-
-    def insert_ends(self, where: Integers, clocks: Floats) -> None:
-        """Insert terminals before events."""
-        self.columns = np.insert(self.columns, where, 0)
-        self.places = np.insert(self.places, where, self.places[where])
-        self.clocks = np.insert(self.clocks, where, clocks)
-        self.numbers = np.insert(self.numbers, where, self.numbers[where])
-        self.is_begin = np.insert(self.is_begin, where, False)
-        self.is_first = np.insert(self.is_first, where, False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pdfalearn.chains import minus_logs, normalise_rows
 from pdfalearn.checks import check_integer, check_share
 from pdfalearn.corpora import CorpusLike, Others, RecordedWords, as_corpus
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.typing import Codes, Flags, Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
 Records = NDArray[np.void]
@@ -33,6 +34,7 @@ _MOST_WINDOW = 1000
 # Events that cost more are as odd as those that cost this.
 _MOST_COST = 600.0
 _ROUNDING = 1e-12
+_NO_GAP = 1e-9
 # At most this many symbols are named as what was expected instead.
 _EXPECTED = 3
 
@@ -41,29 +43,21 @@ def record_type(window: int, languages: int = 0) -> np.dtype[np.void]:
     """Return the type of what is known of a session, open or done."""
     integers = ("state", "events", "unknown", "impossible")
     places = ("largest_at", "largest_column", "largest_state")
-    numbers = ("surprisal", "expected", "variance", "latest", "peaks", "largest", "window", "clock")
+    numbers = ("surprisal", "expected", "variance", "latest", "peaks", "largest", "window")
     return np.dtype(
         [
+            # What a monitor knows: the time of its last event, and the numbers of its first and
+            # last one among all events; a bit for each score; what it has done for each language.
+            ("clock", np.float64),
+            ("begun", np.int64),
+            ("touched", np.int64),
+            ("alarmed", np.int32),
+            ("languages", np.int32, (languages,)),
             *((name, np.int32) for name in (*integers, *places)),
             *((name, np.float64) for name in numbers),
-            ("begun", np.int64),  # the number of its first event, of all that were observed
-            ("touched", np.int64),
-            ("alarmed", np.int32),  # a bit for each score
             ("recent", np.float64, (window - 1,)),
-            ("languages", np.int32, (languages,)),
         ]
     )
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What was found at each of many events."""
-
-    states: Codes
-    """The states before them."""
-    costs: Floats
-    windows: Floats
-    """The sums of what the last events cost beyond expectation, up to each."""
 
 
 class Scale:
@@ -105,7 +99,7 @@ class Scale:
         records["largest_column"] = -1
         return records
 
-    def advance(self, records: Records, events: Words) -> Steps:
+    def advance(self, records: Records, events: Words) -> None:
         """Add the events of each session, of which there is one at least, to its record.
 
         A terminal may only be the last of them.
@@ -134,10 +128,10 @@ class Scale:
             ("largest_at", (records["events"] - begins)[is_odder] + where),
         ):
             records[name][is_odder] = values
-        windows = self._add_windows(records, costs - means, begins, lengths, sessions)
+        windows = self._add_windows(records, costs - means, events)
         for name, values in (
             ("surprisal", costs),
-            ("peaks", peaks_of(costs)),
+            ("peaks", np.exp(np.minimum(costs, _MOST_COST))),
             ("expected", means),
             ("variance", self._variances[states]),
             ("unknown", columns == self.unknown),
@@ -148,44 +142,51 @@ class Scale:
         records["events"] += lengths.astype(np.int32)
         records["latest"] = costs[events.offsets[1:] - 1]
         records["state"] = visited[events.ends]
-        return Steps(states, costs, windows)
 
-    def _add_windows(
-        self,
-        records: Records,
-        excess: Floats,
-        begins: Integers,
-        lengths: Integers,
-        sessions: Integers,
-    ) -> Floats:
+    def _add_windows(self, records: Records, excess: Floats, events: Words) -> Floats:
         """Return the sums of the last events' excess, up to each; keep what the next ones need."""
-        kept, recent = self.window - 1, records["recent"]
-        sums = np.append(0.0, np.cumsum(excess))
-        here = np.arange(len(excess))
-        first = np.maximum(here - kept, begins[sessions])
-        windows = np.asarray(sums[1:] - sums[first])
-        if not kept:
-            return windows
-        # Of the events before, as many count as the window has places left.
-        before = np.pad(np.cumsum(recent[:, ::-1], axis=1), ((0, 0), (1, 0)))
-        left = kept - (here - begins[sessions])
-        is_carried = left > 0
-        windows[is_carried] += before[sessions[is_carried], left[is_carried]]
-        whole = np.concatenate((recent, np.zeros_like(recent)), axis=1)
-        fresh = np.flatnonzero(begins[sessions] + lengths[sessions] - here <= kept)
-        added = np.minimum(lengths, kept)
-        whole[
-            sessions[fresh],
-            kept + fresh - (begins + lengths - added)[sessions[fresh]],
-        ] = excess[fresh]
-        records["recent"] = whole[
-            np.arange(len(records))[:, None], added[:, None] + np.arange(kept)
-        ]
-        return windows
+        kept = self.window - 1
+        # The events of each session stand behind those that it has kept.
+        gaps = kept * np.arange(1, len(records) + 1)
+        here = np.arange(len(excess)) + np.repeat(gaps, events.lengths)
+        recent = np.arange(-kept, 0)
+        whole = np.empty(len(excess) + kept * len(records))
+        whole[here] = excess
+        whole[(events.offsets[:-1] + gaps)[:, None] + recent] = records["recent"]
+        records["recent"] = whole[(events.offsets[1:] + gaps)[:, None] + recent]
+        sums = np.append(0.0, np.cumsum(whole))
+        return np.asarray(sums[here + 1] - sums[here - kept])
 
-    def move(self, state: int, column: int) -> int:
-        """Return the state after an event."""
-        return int(self._moves[state, column])
+    def advance_one(
+        self, known: Sequence[Any], column: int
+    ) -> tuple[tuple[Any, ...], dict[str, float]]:
+        """Do what `advance` does for one event of one session, much faster.
+
+        ``known`` is its record from the state on. Return what is known then, and the scores of the
+        event: the sum counts where it is the end.
+        """
+        state, events, unknown, impossible, at, odd_column, odd_state, *sums, recent = known
+        surprisal, expected, variance, _, peaks, largest, window = sums
+        cost, mean = self._costs.item(state, column), self._means.item(state)
+        if cost > largest or odd_column < 0:
+            at, odd_column, odd_state, largest = events, column, state, cost
+        last = [*recent, cost - mean]
+        side = sum(last)
+        unknown += column == self.unknown
+        impossible += not self._possible.item(state, column)
+        variance += self._variances.item(state)
+        after, peaks = self._moves.item(state, column), peaks + exp(min(cost, _MOST_COST))
+        counts = (after, events + 1, unknown, impossible, at, odd_column, odd_state)
+        surprisal, expected = surprisal + cost, expected + mean
+        gap = abs(surprisal - expected)
+        scores = {
+            "peaks": log(max(peaks, 1.0)),
+            "largest": cost,
+            "window": side,
+            "sum": gap / sqrt(variance) if variance > 0 else (0.0 if gap < _NO_GAP else inf),
+        }
+        costs = (surprisal, expected, variance, cost, peaks, largest)
+        return (*counts, *costs, max(window, side), last[1:]), scores
 
     def likeliest(self, state: int) -> tuple[tuple[Symbol, float], ...]:
         """Return the symbols that were expected in a state, with their probabilities."""
@@ -204,20 +205,12 @@ class Scale:
         return self.pdfa.terminal if column == 0 else self.pdfa.alphabet.symbols[column - 1]
 
 
-def peaks_of(costs: Floats) -> Floats:
-    """Return exp(surprisal) of each event, below what is infinite."""
-    return np.asarray(np.exp(np.minimum(costs, _MOST_COST)))
-
-
-def deviations(records: Records) -> Floats:
-    """Return by how many standard deviations sessions are more surprising than expected.
-
-    Where nothing else was possible, the deviation is 0, or infinite.
-    """
-    gaps, variances = records["surprisal"] - records["expected"], records["variance"]
-    none = np.where(np.abs(gaps) < 1e-9, 0.0, np.copysign(np.inf, gaps))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(variances > 0, gaps / np.sqrt(variances), none)
+def plain_values(record: np.void) -> tuple[Any, ...]:
+    """Return a record in plain Python, as `Scale.advance_one` takes it but for what comes first."""
+    values: Any = record.item()
+    *own, languages = values[:5]
+    *known, recent = values[5:]
+    return (*own, languages.tolist(), *known, recent.tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,34 +238,41 @@ class SessionScores:
     def values(self, score: str) -> Floats:
         """Return a score of every session; the larger, the odder."""
         if score == "sum":
-            return np.abs(deviations(self.records))
+            return np.abs(self.deviations)
         if score == "peaks":
             return np.asarray(np.log(np.maximum(self.records["peaks"], 1.0)))
         return np.asarray(self.records[score])
+
+    @property
+    def deviations(self) -> Floats:
+        """By how many standard deviations sessions are more surprising than expected.
+
+        Where nothing else was possible, the deviation is 0, or infinite.
+        """
+        surprisals, variances = self.records["surprisal"], self.records["variance"]
+        gaps = surprisals - self.records["expected"]
+        none = np.where(np.abs(gaps) < _NO_GAP, 0.0, np.copysign(np.inf, gaps))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(variances > 0, gaps / np.sqrt(variances), none)
 
     def rank(self, score: str = "peaks") -> Integers:
         """Return the numbers of the sessions, the oddest first."""
         return np.argsort(-self.values(score), kind="stable")
 
     def describe(self, number: int) -> dict[str, Any]:
-        """Return what is known of a session, as it stands in JSON."""
-        return describe_record(self.scale, self.records[number])
-
-
-def describe_record(scale: Scale, record: np.void) -> dict[str, Any]:
-    """Return what is known of a session: its scores, and the place where it is oddest."""
-    column = int(record["largest_column"])
-    names = ("largest", "window", "surprisal", "expected")
-    deviation = float(deviations(record.reshape(1))[0])
-    return {
-        "peaks": log(max(float(record["peaks"]), 1.0)),
-        **{name: float(record[name]) for name in names},
-        "deviation": deviation,
-        **{name: int(record[name]) for name in ("events", "unknown", "impossible")},
-        "after": int(record["largest_at"]),
-        "event": scale.name_of(column) if column >= 0 else None,
-        "expected_instead": scale.likeliest(int(record["largest_state"])) if column >= 0 else (),
-    }
+        """Return what is known of a session, as in JSON: its scores, and where it is oddest."""
+        record, alone = self.records[number], SessionScores(self.scale, self.records[[number]])
+        column, state = int(record["largest_column"]), int(record["largest_state"])
+        names = ("largest", "window", "surprisal", "expected")
+        return {
+            "peaks": float(alone.values("peaks")[0]),
+            **{name: float(record[name]) for name in names},
+            "deviation": float(alone.deviations[0]),
+            **{name: int(record[name]) for name in ("events", "unknown", "impossible")},
+            "after": int(record["largest_at"]),
+            "event": self.scale.name_of(column) if column >= 0 else None,
+            "expected_instead": self.scale.likeliest(state) if column >= 0 else (),
+        }
 
 
 def score_sessions(

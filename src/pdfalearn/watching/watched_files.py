@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
@@ -14,6 +15,8 @@ from pdfalearn.watching.calibrating import Thresholds
 from pdfalearn.watching.log_lines import LogReader
 
 _ENDINGS = (".json", ".json.gz")
+_VERSION = 1
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,11 @@ class Watch:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file in .json or .json.gz, which other programs load as a PDFA."""
         parts = {"lines": self.reader, "thresholds": self.thresholds}
-        members = {name: part.members() for name, part in parts.items() if part is not None}
+        members = {
+            name: {"version": _VERSION, **asdict(part)}
+            for name, part in parts.items()
+            if part is not None
+        }
         check_can_watch(path)
         save_watching(self.pdfa, members, path)
 
@@ -48,12 +55,28 @@ class Watch:
         pdfa, name = load_pdfa(path), check_name(path)
         members: dict[str, Any] = load_watching(path) if name.lower().endswith(_ENDINGS) else {}
         try:
-            lines, thresholds = members.get("lines"), members.get("thresholds")
-            reader = None if lines is None else LogReader.of_members(lines)
-            limits = None if thresholds is None else Thresholds.of_members(thresholds)
+            reader = _read("lines", LogReader, members, "distill the log again")
+            return cls(pdfa, reader, _read("thresholds", Thresholds, members, "calibrate again"))
         except InputError as error:
             raise FileFormatError(f"{show_name(name)}: {error}") from error
-        return cls(pdfa, reader, limits)
+
+
+def _read(
+    name: str, make: Callable[..., Part], members: dict[str, Any], remedy: str
+) -> Part | None:
+    """Make a part of what a file holds of it; None if it has none."""
+    if name not in members:
+        return None
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in members[name].items()}
+    if (version := given.pop("version", None)) != _VERSION:
+        raise FileFormatError(
+            f"its {name} are of version {version!r}, and this program reads version {_VERSION}: "
+            f"{remedy}, or use the program that wrote it"
+        )
+    try:
+        return make(**given)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(f"its {name} are damaged ({error}): {remedy}") from error
 
 
 def check_can_watch(path: str | os.PathLike[str]) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from math import isfinite, nan
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import show_name
+from pdfalearn.files import lock_file, show_name
 from pdfalearn.watching.alarms import Alarm
 from pdfalearn.watching.following import Follower
-from pdfalearn.watching.log_lines import ParsedLines, read_iso
+from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_time
 from pdfalearn.watching.monitor import Monitor
 
 _SWEEP_SECONDS = 1.0
@@ -50,7 +51,7 @@ class JsonEvents:
             moment = members.get(self.time, nan)
             if not {type(session), type(event)} <= {str, int}:
                 raise ValueError(line)
-            return session, event, read_iso(moment) if isinstance(moment, str) else float(moment)
+            return session, event, read_time(moment) if isinstance(moment, str) else float(moment)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             return None, "", nan
 
@@ -104,94 +105,113 @@ class AlarmFile:
 
 @dataclass
 class Watcher:
-    """Reads lines, and returns alarms; what is open, and where the file was, is kept in a file."""
+    """Reads lines, and returns alarms; what is open, and where the file was, is kept in a file.
+
+    Silence and terminals end sessions. The end of the file does where raw lines are read to it
+    once (not ``is_endless``, no ``state``), and their reader has no ``gap``: so were the thresholds
+    set, too.
+    """
 
     monitor: Monitor
     follower: Follower
-    parse: Callable[[list[str]], ParsedLines]
+    reader: LogReader | JsonEvents
     state: Path | None = None
     output: AlarmFile | None = None
     save_seconds: float = 10.0
-    ends_all: bool = False
-    """Whether the sessions that are open at the end of the file have ended there."""
-    lines: int = 0
-    outside: int = 0
-    """How many lines have no session."""
     evicted: list[dict[str, Any]] = field(default_factory=list)
     """What the monitor's ``on_evict`` has noted, to be written beside the alarms."""
-
-    def __post_init__(self) -> None:
-        if self.state is None:
-            return
-        self.follower.is_resumed = True
-        if not self.state.exists():
-            self._save()  # so that after a kill it is known where the file of alarms began
-            return
-        note = self.monitor.restore(self.state)
-        self.follower.resume(note["position"])
-        self.lines, self.outside = note["lines"], note["outside"]
-        if self.output is not None and "output" in note:
-            self.output.resume(note["output"], note["known"])
+    is_stopped: bool = False
+    """Set it to stop at the next place where nothing is lost."""
+    tally: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("lines", "outside", "undated", "dated"), 0)
+    )
+    """How many lines there were, how many without a session, and without and with a time."""
 
     def run(self) -> Iterator[str]:
-        """Yield a line of JSON for each alarm, until the file ends or for ever.
+        """Yield a line of JSON for each alarm, until the file ends or it is stopped.
 
         The state is saved only where every alarm before it was handed over: after a kill, some
         alarms may come twice, but not in the file of alarms, and none is lost.
         """
-        saved = swept = heard = time.monotonic()
-        for lines in self.follower.blocks():
-            alarms = self._observe(lines) if lines else []
-            now = time.monotonic()
-            if lines:
-                heard = now
-            elif now - swept > _SWEEP_SECONDS:
-                # Nothing is written, and time goes on.
-                swept = now
-                alarms = self.monitor.sweep(self.monitor.now + now - heard)
-            yield from self._write(alarms)
-            if self.state is not None and now - saved > self.save_seconds:
-                self._save()
-                saved = time.monotonic()
-        if self.ends_all:
-            yield from self._write(self.monitor.end_all())
-        else:
-            yield from self._write(self.monitor.sweep())
-        if self.state is not None:
-            self._save()
+        with self.follower.files, ExitStack() as locks:
+            if self.state is not None:
+                locks.enter_context(lock_file(Path(f"{self.state}.lock"), "another monitor"))
+                self._resume(self.state)
+            saved = swept = heard = time.monotonic()
+            for lines in self.follower.blocks():
+                alarms = self._observe(lines) if lines else []
+                now = time.monotonic()
+                if lines:
+                    heard = now
+                elif now - swept > _SWEEP_SECONDS:
+                    # Nothing is written, and time goes on.
+                    swept = now
+                    alarms = self.monitor.sweep(self.monitor.now + now - heard)
+                yield from self._write(alarms)
+                if self.is_stopped:
+                    break
+                if self.state is not None and now - saved > self.save_seconds:
+                    self._save(self.state)
+                    saved = time.monotonic()
+            if not self.is_stopped:
+                is_end = isinstance(self.reader, LogReader) and self.reader.gap is None
+                is_end = is_end and self.state is None
+                yield from self._write(self.monitor.end_all() if is_end else self.monitor.sweep())
+            if self.state is not None:
+                self._save(self.state)
+
+    def _resume(self, state: Path) -> None:
+        """Go on from a state, or write the first one."""
+        self.follower.is_resumed = True
+        if not state.exists():
+            self._save(state)  # so that after a kill it is known where the file of alarms began
+            return
+        note = self.monitor.restore(state)
+        self.follower.resume(note["position"])
+        self.tally.update(note["tally"])
+        if self.output is not None and "output" in note:
+            self.output.resume(note["output"], note["known"])
 
     def summary(self) -> list[str]:
         """Return what is worth a line about all that was read."""
-        counts, follower = self.monitor.counts, self.follower
+        counts = self.monitor.counts
         texts = {
-            "lines without a session": self.outside,
-            "lines that are not UTF-8, read with replacements": follower.undecodable,
+            "lines without a session": self.tally["outside"],
+            "lines that are not UTF-8, read with replacements": self.follower.undecodable,
+            "lines without a time": self.tally["undated"] if self.tally["dated"] else 0,
+            "events unknown to the automaton": counts["unknown"],
             "events later than the next ones of their session": counts["late"],
-            "jumps of the clock": counts["jumps"],
+            "long silences of the whole log, or jumps of its clock": counts["jumps"],
             "sessions evicted before their end": counts["evicted"],
         }
         first = (
-            f"{self.lines:,} lines, {counts['events']:,} events, {counts['ended']:,} sessions "
-            f"ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
+            f"{self.tally['lines']:,} lines, {counts['events']:,} events, {counts['ended']:,} "
+            f"sessions ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
         )
-        if self.lines and not counts["events"]:
+        if self.tally["lines"] and counts["events"] == counts["unknown"]:
             first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
 
     def _observe(self, lines: list[str]) -> list[Alarm]:
-        sessions, events, times = self.parse(lines)
-        self.lines += len(lines)
-        if None in sessions:
-            kept = [place for place, one in enumerate(sessions) if one is not None]
-            self.outside += len(lines) - len(kept)
+        sessions, events, times = self.reader.parse(lines)
+        kept = [place for place, one in enumerate(sessions) if one is not None]
+        if len(kept) < len(lines):
             sessions, events = [sessions[i] for i in kept], [events[i] for i in kept]
             times = None if times is None else times[kept]
-        if times is None:
+        tally, dated = self.tally, 0 if times is None else int(np.isfinite(times).sum())
+        if not tally["dated"] + dated:
+            is_first = bool(kept) and times is not None and not tally["undated"]
+            if is_first and isinstance(self.reader, LogReader):
+                text = self.reader.undated_text(lines[kept[0]])
+                self.follower.note(f"{text}; until then the time is that of reading")
             times = np.full(len(events), time.time())
+        found = len(lines), len(lines) - len(kept), len(kept) - dated, dated
+        for name, count in zip(tally, found, strict=True):
+            tally[name] += count
         return self.monitor.observe_many(sessions, events, times)
 
     def _write(self, alarms: list[Alarm]) -> Iterator[str]:
-        found = [alarm.members() for alarm in alarms]
+        found = [asdict(alarm) for alarm in alarms]
         found += [{**one, "score": "evicted"} for one in self.evicted]
         self.evicted.clear()
         if self.output is not None:
@@ -204,20 +224,14 @@ class Watcher:
             self.output.append(texts)
         yield from texts
 
-    def _save(self) -> None:
-        assert self.state is not None  # noqa: S101
-        note: dict[str, Any] = {"position": self.follower.position}
+    def _save(self, state: Path) -> None:
+        note: dict[str, Any] = {"position": self.follower.position, "tally": self.tally}
         if self.output is not None:
             note |= {"output": self.output.size(), "known": sorted(self.output.known)}
-        self.monitor.save(self.state, {**note, "lines": self.lines, "outside": self.outside})
+        self.monitor.save(state, note)
 
 
 def _json_text(members: dict[str, Any]) -> str:
     """Write an object; what is infinite is a text."""
-    plain = {
-        name: ("inf" if value > 0 else "-inf")
-        if isinstance(value, float) and not isfinite(value)
-        else value
-        for name, value in members.items()
-    }
+    plain = {name: str(one) if one in (inf, -inf) else one for name, one in members.items()}
     return json.dumps(plain, default=str)
