@@ -7,7 +7,7 @@ from math import inf, log1p, nan, sqrt
 
 import numpy as np
 
-from pdfalearn.arrays.passes import reaching
+from pdfalearn.arrays import reaching
 from pdfalearn.chains import (
     MOST_PAIRS,
     Flow,
