@@ -58,6 +58,11 @@ def examples(count: int) -> settings:
     return settings(max_examples=max(1, round(share * count)))
 
 
+def many(count: int) -> int:
+    """Return a tenth of a large number of cases, or all of them where PDFALEARN_LARGE is 1."""
+    return count if os.environ.get("PDFALEARN_LARGE") == "1" else max(1, count // 10)
+
+
 def mostly_slow(values: Collection[object], quick: int = 1) -> list[object]:
     """Return the values of a parameter; all but the first few are left out of the quick suite."""
     first, rest = list(values)[:quick], list(values)[quick:]

@@ -14,8 +14,9 @@ from pdfalearn.oracles import PACOracle
 from pdfalearn.samplers import UniformWords
 from tests.learners.checks import label_after
 from tests.strategies import all_words
+from tests.support import many
 
-RUNS = 300
+RUNS = many(1000)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pdfalearn import Frontier, load, save
 from pdfalearn.datasets import random_pdfa
 from tests.cli.program import run_program, unboxed
 from tests.cli.terminal import Program
+from tests.support import many
 
 LONG = ["distill", "target.npz", "--symbols", "3000000", "--max-length", "50"]
 """Takes far longer than the tests wait."""
@@ -69,7 +70,7 @@ def test_an_interrupt_saves_the_frontier_so_far(folder: Path) -> None:
 def test_random_moments(folder: Path) -> None:
     random = Random(1)  # noqa: S311
     slowly = ("distill", "slow.py:model", "--symbols", 20_000)
-    for moment in range(5):
+    for moment in range(many(20)):
         name = f"{moment}.zip"
         program = Program(*slowly, "-o", name, folder=folder, SECONDS_A_CALL="0.02")
         program.wait_for("symbols left")

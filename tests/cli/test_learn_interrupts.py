@@ -18,6 +18,7 @@ import pdfalearn
 from pdfalearn import PDFA, load, save
 from pdfalearn.datasets import random_pdfa
 from tests.cli.program import one_error, run
+from tests.support import many
 
 MODEL = """
 import os
@@ -108,7 +109,7 @@ def check_saved(message: str, folder: Path) -> None:
 def test_random_moments(tmp_path: Path) -> None:
     random = Random(1)  # noqa: S311
     outcomes = {"nothing": 0, "saved": 0}
-    for group in range(5):
+    for group in range(many(10)):
         folders = [prepared(tmp_path / f"{group}-{place}", MANY) for place in range(4)]
         programs = [started(folder) for folder in folders]
         for program, folder in zip(programs, folders, strict=True):
@@ -124,7 +125,7 @@ def test_random_moments(tmp_path: Path) -> None:
             if error != NOTHING:
                 check_saved(error, folder)
                 assert re.search(r"certificate +│ interrupted", output)
-    assert outcomes["saved"] >= 15
+    assert outcomes["saved"] >= many(30)
 
 
 def started(folder: Path) -> subprocess.Popen[str]:

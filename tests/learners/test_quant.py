@@ -11,7 +11,7 @@ from pdfalearn.equivalence.relations import Equivalence
 from tests.learners.checks import assert_is_quotient
 from tests.learners.families import FAMILIES, drawn
 from tests.strategies import equivalences, pdfas
-from tests.support import examples, mostly_slow
+from tests.support import examples, many, mostly_slow
 
 
 @examples(200)
@@ -26,7 +26,7 @@ def test_both_learners_on_small_targets(target: PDFA, equivalence: Equivalence) 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_fast_quant_on_hundreds_of_targets(family: str) -> None:
-    for seed in range(220):
+    for seed in range(many(500)):
         target, equivalence = drawn(family, 40, seed)
         assert_is_quotient(
             learn(target, equivalence=equivalence, audit=0).pdfa, target, equivalence

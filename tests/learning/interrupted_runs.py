@@ -1,4 +1,4 @@
-"""A program that learns while Ctrl-C is pressed at random moments, a thousand times."""
+"""A program that learns while Ctrl-C is pressed at random moments, many times."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pdfalearn.models import AutomatonModel
 from pdfalearn.oracles import ExactOracle
 from pdfalearn.results import LearningInterrupted
 from tests.models.watched import COSTS, WatchedModel
+from tests.support import many
 
 BY = Quantization(100)
-RUNS = 1000
+RUNS = many(1000)
 
 
 def pressed(model: WatchedModel, oracle: ExactOracle, name: str, delay: float) -> Result | None:
