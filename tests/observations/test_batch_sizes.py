@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from pdfalearn import Exact, FunctionModel, learn
 from pdfalearn.oracles import AllWordsOracle
 from pdfalearn.results import Progress
@@ -11,7 +13,7 @@ def test_progress_moves_within_one_long_question() -> None:
     sizes: list[int] = []
     news: list[Progress] = []
 
-    def fair(words: list[tuple[str, ...]]) -> list[list[float]]:
+    def fair(words: list[tuple[Hashable, ...]]) -> list[list[float]]:
         sizes.append(len(words))
         return [[0.5, 0.25, 0.25]] * len(words)
 
