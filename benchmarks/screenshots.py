@@ -1,7 +1,7 @@
 """Pictures of pages, to look at: ``python -m benchmarks.screenshots`` (or ``make screenshots``).
 
 Writes PNG files of 1280×800 and 390×844 in light and dark to the folder screenshots/; a folder and
-Needs the extra ``pages``, pocketsphinx and the program chromium.
+names of pages may be given. Needs the extra ``pages``, pocketsphinx and the program chromium.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ THINGS: dict[str, Callable[[], Page]] = {
     "seven-names": lambda: view(named(7)),
     "forty-letters": lambda: view(named(40, symbols=tuple("abcdefgh"))),
     "forty-names": lambda: view(named(40)),
+    "400-letters": lambda: view(named(400, symbols=tuple("abcdefgh"))),
+    "400-names": lambda: view(named(400)),
     "pair-names": lambda: view(named(7), named(7, seed=3)),
     "corpus": lambda: view(named(7), sessions(2000, 1, changed=False)),
     "corpora": lambda: view(
@@ -130,6 +132,7 @@ def take(browser: Browser, page: Path, name: str, folder: Path) -> None:
             context = browser.new_context(
                 viewport={"width": width, "height": height},
                 color_scheme="dark" if scheme == "dark" else "light",
+                reduced_motion="reduce",
             )
             tab = context.new_page()
             tab.goto(page.resolve().as_uri())

@@ -24,7 +24,7 @@ def main() -> None:
         path = Path(folder, "reber.html")
         view(reber(), title="Reber's grammar").save(path)
         browser = launched(playwright)
-        tab = browser.new_page(viewport={"width": 1100, "height": 750})
+        tab = browser.new_page(viewport={"width": 1100, "height": 750}, reduced_motion="reduce")
         tab.goto(path.as_uri())
         tab.get_by_placeholder("symbols side by side").fill(_WORD)
         tab.get_by_role("button", name="Follow", exact=True).click()

@@ -53,6 +53,7 @@ def open_page(browser: Browser, free_tabs: dict[str, list[Tab]], tmp_path: Path)
         path = tmp_path / name
         path.write_text(page.html, encoding="utf-8")
         options["viewport"] = {"width": width, "height": height}
+        options.setdefault("reduced_motion", "reduce")
         free = free_tabs.setdefault(repr(options), [])
         one = Opened(free.pop() if free else browser.new_context(**options).new_page(), path)
         opened.append((free, one))

@@ -5,8 +5,41 @@ from __future__ import annotations
 import pytest
 
 from pdfalearn import view
-from pdfalearn.datasets import reber
+from pdfalearn.datasets import random_pdfa, reber
 from tests.viewing.conftest import Open
+from tests.viewing.opened import Opened
+
+MOVED = "document.querySelector('.picture').getAnimations({subtree: true}).length"
+
+
+def place(opened: Opened, state: int) -> dict[str, float]:
+    """Return where a state is on the screen."""
+    numbers = opened.page.locator(".node text").all_text_contents()
+    return opened.boxes(".node .disc")[numbers.index(str(state))]
+
+
+@pytest.mark.slow
+def test_states_that_stay_move_to_their_new_places(open_page: Open) -> None:
+    opened = open_page(view(random_pdfa(30, seed=3)), reduced_motion="no-preference")
+    assert opened.page.evaluate(MOVED) == 0
+    before = place(opened, 0)
+    # Motion is held where it begins.
+    opened.page.get_by_label("of the visits").press("Home")
+    opened.page.evaluate(
+        "document.getAnimations().forEach((one) => { one.pause(); one.currentTime = 0; })"
+    )
+    assert opened.page.evaluate(MOVED) >= 1
+    assert place(opened, 0) == pytest.approx(before, abs=3)
+    opened.page.evaluate("document.getAnimations().forEach((one) => one.finish())")
+    after = place(opened, 0)
+    assert abs(after["left"] - before["left"]) + abs(after["top"] - before["top"]) > 20
+
+
+@pytest.mark.slow
+def test_nothing_moves_for_those_who_ask_for_less(open_page: Open) -> None:
+    opened = open_page(view(random_pdfa(30, seed=3)), reduced_motion="reduce")
+    opened.page.get_by_label("of the visits").press("Home")
+    assert opened.page.evaluate(MOVED) == 0
 
 
 @pytest.mark.slow

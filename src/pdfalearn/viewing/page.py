@@ -19,7 +19,17 @@ from pdfalearn.text import escaped
 # The page's scripts in the order in which they run; the last one shows the parts.
 SCRIPTS = (
     *("dom", "texts", "model", "notation", "chance", "choosing", "layers", "placing", "layout"),
-    *("labels", "drawing", "camera", "diagram", "bars", "likely", "following", "searching"),
+    *(
+        "labels",
+        "drawing",
+        "camera",
+        "motion",
+        "diagram",
+        "bars",
+        "likely",
+        "following",
+        "searching",
+    ),
     *(
         "captions",
         "saving",

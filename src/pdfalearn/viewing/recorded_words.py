@@ -170,7 +170,12 @@ def changes_data(changes: Changes) -> dict[str, Any]:
     """Return the tables of what has changed; transitions name the states that they join."""
     return {
         "statement": changes.statement,
-        "events": changes.event_cells()[:_MOST_CHANGES],
+        "events": [
+            [*cells[:3], one.adjusted]
+            for cells, one in zip(
+                changes.event_cells(), changes.events[:_MOST_CHANGES], strict=False
+            )
+        ],
         "moreEvents": max(0, len(changes.events) - _MOST_CHANGES),
         "pairs": [
             {

@@ -157,7 +157,7 @@ class AutomatonPanel {
     const { automaton } = this;
     if (state === null) return;
     const { allVisits, visitedSymbols } = this.data;
-    const share = chanceText(automaton.visits[state] / allVisits);
+    const share = percentText(automaton.visits[state] / allVisits);
     const where = visitedSymbols ? ` by the first ${countText(visitedSymbols, "symbol")}` : "";
     const visits = `Expected visits${where}: ${numberText(automaton.visits[state])}, ${share} of all`;
     this.stateCard.replaceChildren(
@@ -194,16 +194,17 @@ class AutomatonPanel {
     const { graph } = diagram.drawing;
     const isCore = diagram.focusState === null;
     this.stateSlider.value = diagram.count;
-    const share = chanceText(automaton.shares[diagram.count]);
-    this.stateLabel.textContent = `Show what carries ${share} of the visits: ${diagram.count} of ${countText(this.data.states, "state")}`;
+    const tell = (slider, label, count, rest) => {
+      label.replaceChildren(make("strong", {}, count), " ", make("span", { class: "quiet" }, rest));
+      slider.setAttribute("aria-valuetext", label.textContent);
+    };
+    tell(this.stateSlider, this.stateLabel, `${diagram.count} of ${countText(this.data.states, "state")}`, `with ${percentText(automaton.shares[diagram.count])} of the visits`);
     this.stateSlider.disabled = diagram.mostStates === 1;
-    this.stateSlider.setAttribute("aria-valuetext", this.stateLabel.textContent);
     if (isCore) this.edgeSlider.value = LEASTS.length - LEASTS.indexOf(graph.least);
     const isCut = graph.states.some((state) => automaton.leftOut[state]);
-    const flow = `${chanceText(graph.flowShare)} of the flow between them${isCut ? " on this page" : ""}`;
-    const least = graph.least ? `arrows from ${String(graph.least).replace("0.000001", "1e-6")} on` : "all arrows";
-    this.edgeLabel.textContent = `and ${least}, ${flow}: ${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`;
-    this.edgeSlider.setAttribute("aria-valuetext", this.edgeLabel.textContent);
+    const flow = `${percentText(graph.flowShare)} of the flow${isCut ? " on this page" : ""}`;
+    const least = graph.least ? `from ${String(graph.least).replace("0.000001", "1e-6")} on: ` : "with ";
+    tell(this.edgeSlider, this.edgeLabel, `${graph.edges.length} of ${countText(graph.edgesInAll, "arrow")}`, least + flow);
     this.sliders.hidden = !isCore;
     this.backButton.hidden = isCore;
     this.caption.textContent = captionText(automaton, diagram);

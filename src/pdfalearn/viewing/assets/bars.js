@@ -1,10 +1,11 @@
 // A state's distribution as bars: the terminal, and the likeliest symbols.
 
 const MOST_BARS = 12;
+const SHORT_NAME = 9; // Longer names stand above their bars.
 
 function barLine(text, step, isTerminal, more, choose) {
   const cells = [
-    make("bdi", { class: "name", title: text }, elided(text, 30)),
+    make("bdi", { class: "name", title: text }, elided(text, 26)),
     make("span", { class: "bar-cell" }, (step.both ?? [step.probability]).map((value, i) => {
       const bar = make("span", { class: `bar${isTerminal ? " ending" : ""}${step.both ? ` side-${"ab"[i]}` : ""}` });
       bar.style.setProperty("--part", `${Math.min(1, value) * 100}%`);
@@ -25,7 +26,8 @@ function barLine(text, step, isTerminal, more, choose) {
 // `choose`, if given, is called with the transition whose bar was clicked.
 function makeBars(automaton, state, choose, most = MOST_BARS) {
   const row = automaton.row(state);
-  const list = make("ul", { class: automaton.beside ? "bars beside" : "bars" });
+  const hasNames = row.slice(0, most).some((step) => [...automaton.text(step.symbol)].length > SHORT_NAME);
+  const list = make("ul", { class: `bars${automaton.beside ? " beside" : ""}${hasNames ? " named" : ""}` });
   list.append(barLine(`${automaton.data.terminalText} end`, automaton.endAt(state), true, ""));
   for (const step of row.slice(0, most)) {
     const target = step.target < 0 ? "→ left out" : `→ ${automaton.numbers[step.target]}`;

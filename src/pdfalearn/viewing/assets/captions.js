@@ -6,7 +6,7 @@ function aboutText(automaton) {
   if (!automaton.isWhole)
     parts.push(
       `${countText(data.states, "state")}; the page has ${automaton.size.toLocaleString("en")} ` +
-        `that carry ${chanceText(automaton.shares[automaton.size])} of the visits.`,
+        `that carry ${percentText(automaton.shares[automaton.size])} of the visits.`,
     );
   else parts.push(`${countText(data.states, "state")}, ${countText(data.alphabet, "symbol")}.`);
   if (data.visitedSymbols)
@@ -53,7 +53,8 @@ function captionText(automaton, diagram) {
   const beyond = automaton.data.states - graph.states.length;
   const parts = [];
   const added = graph.states.length - diagram.count;
-  if (added > 0) parts.push(`${countText(added, "state")} of the word ${added === 1 ? "is" : "are"} added`);
+  const why = automaton.beside ? "of the word or with changes" : "of the word";
+  if (added > 0) parts.push(`${countText(added, "state")} ${why} ${added === 1 ? "is" : "are"} added`);
   parts.push(...hiddenTexts(graph));
   if (beyond) parts.push(`${countText(beyond, "state")} ${beyond === 1 ? "is" : "are"} not drawn`);
   const unknown = graph.states.reduce((sum, state) => sum + automaton.leftOut[state], 0);
@@ -84,13 +85,20 @@ function symbolText(automaton, symbol) {
 
 // A shortest word to a state, by transitions that are not as good as impossible.
 function accessText(automaton, notation, state) {
-  automaton.ways ??= accessWays(automaton);
-  if (!automaton.ways.has(state)) return "none on this page";
-  const word = [];
-  for (let at = state; automaton.ways.get(at); at = automaton.ways.get(at).source)
-    word.unshift(automaton.ways.get(at).symbol);
+  const path = accessPath(automaton, state);
+  if (!path) return "none on this page";
+  const word = path.slice(1).map((at) => automaton.ways.get(at).symbol);
   const cut = word.length > 40 ? ` (${word.length} symbols)` : "";
   return word.length ? elided(notation.shown(word), 80) + cut : "(the empty word)";
+}
+
+// The states of a shortest word to a state, from the initial one on; undefined if there is none.
+function accessPath(automaton, state) {
+  automaton.ways ??= accessWays(automaton);
+  if (!automaton.ways.has(state)) return undefined;
+  const path = [state];
+  while (path[0]) path.unshift(automaton.ways.get(path[0]).source);
+  return path;
 }
 
 // Breadth first: from which state, with which symbol, each other one is reached.

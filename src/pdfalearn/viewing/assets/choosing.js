@@ -4,6 +4,7 @@
 // The least probabilities of an edge to choose from; 0 shows everything, what is impossible, too.
 const LEASTS = [0, 1e-6, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5];
 const NEGLIGIBLE = LEASTS[1];
+const MOST_CHANGES = 12; // Of more changes the largest are drawn in any case.
 const edgesFor = (count) => Math.max(40, Math.round(2.5 * count));
 
 // Merges all transitions between some states, the heaviest flow first.
@@ -86,10 +87,15 @@ function chosenGraph(automaton, states, wanted, way) {
   return { states, edges: kept, edgesInAll: all.length, least, flowShare };
 }
 
-// The first states, and those of a followed word, the initial one first.
-const coreStates = (automaton, count, followed = []) => [
-  ...new Set([...Array(Math.min(count, automaton.size)).keys(), ...followed]),
-];
+// What has changed most between two corpora, each as the states from the initial one to the transition's ends.
+function changedPaths(automaton) {
+  const steps = automaton.beside ? [...Array(automaton.size).keys()].flatMap((state) =>
+    [{ ...automaton.endAt(state), target: state }, ...automaton.row(state)]
+      .filter(({ sign, target }) => sign && target >= 0)
+      .map((step) => ({ ...step, state, size: automaton.visits[state] * Math.abs(step.both[0] - step.both[1]) }))) : [];
+  const largest = steps.sort((one, other) => other.size - one.size).slice(0, MOST_CHANGES);
+  return largest.map(({ state, target }) => [...(accessPath(automaton, state) ?? [state]), target]);
+}
 
 // The states after and before a state, the heaviest first.
 function neighbours(automaton, state) {

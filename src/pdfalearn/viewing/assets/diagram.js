@@ -23,6 +23,7 @@ class Diagram {
     this.canvas.addEventListener("keydown", (event) => this.pressed(event));
     this.focusState = null;
     this.trail = [];
+    this.changes = changedPaths(automaton);
   }
 
   get room() {
@@ -30,14 +31,16 @@ class Diagram {
     return { width: width || 800, height: height || 560 };
   }
 
-  // Pictures go from left to right or from top to bottom; large ones have larger layers.
+  // Pictures go from left to right or from top to bottom; large ones have larger layers. In narrow frames
+  // long names may need smaller ones.
   shapesFor(count) {
     const { width, height } = this.room;
     const shape = (isWide) => {
       const inFrame = Math.floor((isWide ? height : width) / 70);
       return { isWide, mostInLayer: Math.max(2, inFrame, Math.ceil(1.2 * Math.sqrt(count))) };
     };
-    return width >= 560 ? [shape(true), shape(false)] : [shape(false)];
+    if (width >= 560) return [shape(true), shape(false)];
+    return [shape(false), ...(count > 12 ? [] : [{ isWide: false, mostInLayer: 2 }, { isWide: false, mostInLayer: 1 }])];
   }
 
   get mostStates() {
@@ -57,14 +60,13 @@ class Diagram {
     }
     if (![null, ...FEWER].some((least) => this.isReadable(counts[low], least)))
       this.isReadable(counts[low], LEASTS.at(-1));
-    this.drawing = drawn(this.automaton, this.laid);
-    this.present();
+    this.present(drawn(this.automaton, this.laid));
   }
 
   // Lays out, and returns whether labels can be read without zooming.
   isReadable(count, least) {
     [this.count, this.least] = [count, least];
-    this.laid = this.layOut(coreStates(this.automaton, count), least);
+    this.laid = this.layOut(this.coreStates(count), least);
     return this.scaleOf(this.laid) >= this.readableScale;
   }
 
@@ -81,9 +83,16 @@ class Diagram {
     return drawn(this.automaton, this.layOut(states, least));
   }
 
-  // Lays out states, and of a word that is followed all that is between them.
+  // The first states, those that have changed, and those of a followed word.
+  coreStates(count, followed = []) {
+    const first = Array(Math.min(count, this.automaton.size)).keys();
+    return [...new Set([...first, ...this.changes.flat(), ...followed])];
+  }
+
+  // Lays out states, and of a word that is followed all that is between them; what has changed, too.
   layOut(states, least) {
-    const graph = chosenGraph(this.automaton, states, least, pairsOf(this.trail));
+    const way = new Set([...pairsOf(this.trail), ...this.changes.flatMap((path) => [...pairsOf(path)])]);
+    const graph = chosenGraph(this.automaton, states, least, way);
     const readable = this.readableScale;
     return this.shapesFor(states.length)
       .map((shape) => laidOut(this.automaton, graph, shape))
@@ -96,14 +105,12 @@ class Diagram {
   showCore(count, least) {
     [this.count, this.least, this.focusState] = [count, least, null];
     const followed = [...new Set(this.trail)].slice(-MOST_FOLLOWED);
-    this.drawing = this.draw(coreStates(this.automaton, count, followed), least);
-    this.present();
+    this.present(this.draw(this.coreStates(count, followed), least));
   }
 
   showAround(state) {
     this.focusState = state;
-    this.drawing = this.draw(neighbourhood(this.automaton, state), null);
-    this.present();
+    this.present(this.draw(neighbourhood(this.automaton, state), null));
     this.look(state, true);
   }
 
@@ -112,13 +119,16 @@ class Diagram {
     else this.showAround(this.focusState);
   }
 
-  present() {
-    const { layer, box, nodes } = this.drawing;
+  present(drawing) {
+    const before = this.drawing && wantsMotion() ? standingStates(this.drawing) : null;
+    this.drawing = drawing;
+    const { layer, box, nodes } = drawing;
     this.canvas.replaceChildren(layer);
     this.canvas.style.height = "";
     const wanted = Math.min(TALLEST, box.height * Math.min(1, this.scaleOf(this.drawing)) + 24);
     if (wanted > this.room.height) this.canvas.style.height = `${Math.ceil(wanted)}px`;
     this.camera.show(layer, box);
+    if (before) moveStates(drawing, before, this.camera);
     for (const node of nodes) this.listenTo(node);
     for (const edge of this.drawing.edges) this.listenToEdge(edge);
     nodes[0].drawn.setAttribute("tabindex", 0);

@@ -25,7 +25,7 @@ function curveOf(edge, from, to) {
   const lengthOf = (vector) => Math.hypot(vector.x, vector.y) || 1;
   let path = `M${pointText(points[0])}`;
   for (let i = 1; i <= last; i++) {
-    const third = lengthOf(minus(points[i], points[i - 1])) / 3;
+    const third = 0.42 * lengthOf(minus(points[i], points[i - 1]));
     const [leaving, arriving] = [turn(i - 1), turn(i)];
     path += `C${pointText(plus(points[i - 1], leaving, third / lengthOf(leaving)))} ${pointText(plus(points[i], arriving, -third / lengthOf(arriving)))} ${pointText(points[i])}`;
   }
@@ -99,7 +99,7 @@ function drawnNode(automaton, node) {
   if (share >= NEGLIGIBLE)
     group.append(
       svg("circle", {
-        class: "ending",
+        class: ["ending less", "ending", "ending more"][1 + (automaton.endAt(state).sign ?? 0)],
         r: radius + 4,
         "stroke-dasharray": `${f(Math.max(1.5, ring * share))} ${f(ring)}`,
         transform: "rotate(-90)",

@@ -7,7 +7,7 @@ function focusState(panel, number) {
     panel.search.tell("");
     panel.choose(place);
   }
-  panel.diagram.canvas.scrollIntoView({ block: "center" });
+  bringIntoView(panel.diagram.canvas);
 }
 
 // Follows a word of which the states are known, -1 where it is undefined, and how its symbols are shown.

@@ -208,7 +208,7 @@ class Following {
       make("br"),
       `Probability so far ${probabilityText(log)};`,
       make("br"),
-      `of ending here ${probabilityText(log + Math.log(automaton.terminal[this.state]))}`,
+      `of ending here ${endText(log, automaton.terminal[this.state])}`,
     );
     this.bars.replaceChildren(makeBars(automaton, this.state, (step) => this.goOn(step), 8));
     if (isChip) this.chips.querySelector("[aria-current]")?.focus();
@@ -231,7 +231,7 @@ class Following {
             click: () => this.go(place),
             "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
           },
-          apart(shortened(text, 14)),
+          apart(elided(text, 18)),
         ),
       );
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));

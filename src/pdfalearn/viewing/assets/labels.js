@@ -12,7 +12,7 @@ const measure = (() => {
 const LABEL_FONT = '650 12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 const LABEL_LINE = 15;
 
-const LABEL_NAME = 16; // A line of a name has at most this many characters.
+const LABEL_NAME = 18; // A line of a name has at most this many characters.
 
 // In dense pictures labels take no room: they show only where one points at.
 function labelOf(automaton, edge, mostLines, isDense) {

@@ -28,11 +28,15 @@ function likelyWord(following, word) {
   const button = make(
     "button",
     { type: "button", class: "line", click: () => following.follow(word) },
-    make("bdi", { class: "name", title: text }, shortened(text, 44)),
+    make("span", { class: "name", title: text }, apart(elided(text, 56))),
     make("span", { class: "value" }, error ? "leaves this page" : probabilityText(log)),
   );
   return make("li", {}, button);
 }
+
+// The probability of a word that ends in a state; where words as good as never end it has no digits.
+const endText = (log, terminal) =>
+  terminal > 0 && terminal < NEGLIGIBLE ? chanceText(terminal) : probabilityText(log + Math.log(terminal));
 
 // A probability out of its logarithm, however small.
 function probabilityText(log) {

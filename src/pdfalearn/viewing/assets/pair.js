@@ -45,11 +45,12 @@ function pairList(heading, entries, choose) {
   const hasNext = entries.some((entry) => entry.next !== null);
   const headings = [hasNext ? "after" : "word", ...(hasNext ? ["next"] : []), "share", "A", "B"];
   const row = (entry) => make("tr", {},
-    make("td", {}, make("button", { type: "button", class: "pair-word", click: () => choose(entry) }, apart(entry.word)),
+    make("td", {}, make("button", { type: "button", class: "pair-word", title: entry.word, click: () => choose(entry) }, apart(entry.word)),
       hasNext ? make("span", { class: "quiet small" }, ` ${entry.steps.at(-1).states.map((state, side) => `${"AB"[side]} ${state}`).join(", ")}`) : null),
-    hasNext ? make("td", {}, apart(entry.next)) : null,
-    make("td", {}, `${numberText(100 * entry.share)}%`),
-    ...[entry.a, entry.b].map((value) => make("td", {}, hasNext ? chanceText(value) : numberText(value))));
+    hasNext ? make("td", { "data-heading": "next" }, apart(elided(entry.next, 26))) : null,
+    make("td", { "data-heading": "share" }, `${numberText(100 * entry.share)}%`),
+    ...[entry.a, entry.b].map((value, side) => make("td", { "data-heading": "AB"[side] },
+      Math.max(entry.a, entry.b) < NEGLIGIBLE ? numberText(value) : chanceText(value))));
   const table = make("table", {},
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...entries.map(row)));

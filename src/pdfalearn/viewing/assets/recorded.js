@@ -1,24 +1,26 @@
 // Recorded words beside an automaton: odd ones to click through, and what has changed between two corpora.
 
-const figureTable = (headings, rows, texts = 1) =>
+// A table of which a row may be chosen: by a click anywhere in it, or by its button; `choose` gets its number.
+const figureTable = (headings, rows, texts, choose) =>
   make("table", { class: `figures texts-${texts}` },
     make("thead", {}, make("tr", {}, headings.map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, rows.map((cells) => make("tr", {}, cells.map((cell) => make("td", {}, cell))))));
+    make("tbody", {}, rows.map((cells, number) => make("tr", { class: choose && "to-choose", click: choose && (() => choose(number)) },
+      cells.map((cell, i) => make("td", { "data-heading": headings[i] }, cell))))));
 
 const scrolled = (name, table) =>
   make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": name }, table);
 
-const chosenButton = (text, title, click) => make("button", { type: "button", class: "pair-word", title, click }, apart(text));
+const rowButton = (text, title) => make("button", { type: "button", class: "pair-word", title }, apart(text));
 
 panels["odd"] = (element, data, page) => {
   const follow = (entry) => {
     const panel = page.shown.automaton;
     followStates(panel, entry.states, entry.texts);
     panel.following.tell(`Word ${entry.number}: here ${entry.symbol} is ${oddText(entry)}, after ${countText(entry.position, "symbol")}.`);
-    panel.diagram.canvas.scrollIntoView({ block: "center" });
+    bringIntoView(panel.diagram.canvas);
   };
   const rows = data.entries.map((entry) => [
-    chosenButton(entry.number.toLocaleString("en"), "Follow this word to where it is odd", () => follow(entry)),
+    rowButton(entry.number.toLocaleString("en"), "Follow this word to where it is odd"),
     make("b", {}, apart(elided(entry.symbol, 40))),
     entry.surprisal === null ? "∞" : numberText(entry.surprisal),
     `${(entry.position + 1).toLocaleString("en")} of ${entry.length.toLocaleString("en")}`,
@@ -27,32 +29,35 @@ panels["odd"] = (element, data, page) => {
   const cut = data.cut ? `, of which ${data.cut.toLocaleString("en")} are marked as cut` : "";
   element.append(make("div", { class: "card" },
     make("p", { class: "quiet" }, `${countText(data.words, "word")}${cut}. Those with the most surprising step come first; its surprisal is −ln of its probability in the automaton. Choose one to follow it to that step.`),
-    scrolled("Odd words", figureTable(["word", "odd event", "surprisal", "place", "after"], rows, 2))));
+    scrolled("Odd words", figureTable(["word", "odd event", "surprisal", "place", "after"], rows, 2, (number) => follow(data.entries[number])))));
 };
 
 const oddText = ({ surprisal }) =>
   surprisal === null ? "impossible" : `odd (surprisal ${numberText(surprisal)}, probability ${chanceText(Math.exp(-surprisal))})`;
 
+const errorText = (p) => (p < 1e-6 ? "< 1e-6" : numberText(p, 2));
+
 panels["changes"] = (element, data, page) => {
-  const show = (number) => focusState(page.shown.automaton, number);
   const card = make("div", { class: "card" }, data.statement.split("\n").map((line) => make("p", {}, line)));
   const more = (count, name) => (count ? make("p", { class: "quiet" }, `${count.toLocaleString("en")} more ${name}.`) : null);
   if (data.events.length) {
-    const rows = data.events.map(([event, only, words, p]) => [apart(event), only === "b" ? "new, in B" : "vanished, in A", words, p]);
+    const rows = data.events.map(([event, only, words, p]) => [apart(event), only === "b" ? "new, in B" : "vanished, in A", words, errorText(p)]);
     card.append(make("h3", {}, "New and vanished events"),
       scrolled("New and vanished events", figureTable(["event", "only in", "words", "p-value"], rows, 2)));
     card.append(...[more(data.moreEvents, "events")].filter(Boolean));
   }
   if (data.pairs.length) {
+    const sources = data.pairs.flatMap((pair) => pair.transitions.map(() => pair.source));
     const rows = data.pairs.flatMap((pair) => pair.transitions.map((one, i) => [
-      i ? "" : chosenButton(`${pair.source} → ${pair.to}`, "Show this state", () => show(pair.source)),
+      i ? "" : rowButton(`${pair.source} → ${pair.to}`, "Show this state"),
       apart(one.symbol),
       chanceText(one.a), chanceText(one.b),
       make("span", { class: one.b > one.a ? "more-in-b" : "more-in-a" }, one.b > one.a ? "▲ more in B" : "▼ less in B"),
-      `${numberText(100 * one.share)}%`, one.p < 1e-6 ? "< 1e-6" : numberText(one.p, 2),
+      `${numberText(100 * one.share)}%`, errorText(one.p),
     ]));
     card.append(make("h3", {}, "Changed transitions"),
-      scrolled("Changed transitions", figureTable(["states", "event", "in A", "in B", "", "share", "p-value"], rows, 2)));
+      scrolled("Changed transitions", figureTable(["states", "event", "in A", "in B", "", "share", "p-value"], rows, 2,
+        (number) => focusState(page.shown.automaton, sources[number]))));
     card.append(...[more(data.morePairs, "pairs of states")].filter(Boolean));
   }
   element.append(card);
