@@ -5,7 +5,7 @@ const SHORT_NAME = 9; // Longer names stand above their bars.
 
 function barLine(text, step, isTerminal, more, choose) {
   const cells = [
-    make("bdi", { class: "name", title: text }, elided(text, 26)),
+    make("bdi", { class: "name", title: text }, elided(text, step.both ? 20 : 26)),
     make("span", { class: "bar-cell" }, (step.both ?? [step.probability]).map((value, i) => {
       const bar = make("span", { class: `bar${isTerminal ? " ending" : ""}${step.both ? ` side-${"ab"[i]}` : ""}` });
       bar.style.setProperty("--part", `${Math.min(1, value) * 100}%`);
