@@ -89,6 +89,23 @@ def test_a_bound_on_seconds() -> None:
     assert 10 < int(str(frontier.certificate.details["answers"])) <= 400
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.2, 1.0])
+def test_the_search_keeps_to_the_seconds_too(seconds: float) -> None:
+    """Every word has another answer, so that there is much to search; other processes do not count."""
+
+    def fading(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
+        memory = [
+            sum((0.3 if s == "a" else -0.3) * 0.7**k for k, s in enumerate(w[::-1])) for w in words
+        ]
+        return [[0.1, 0.45 + 0.4 * value, 0.45 - 0.4 * value] for value in memory]
+
+    start = time.process_time()
+    frontier = distill(FunctionModel(fading, "ab"), budget=Budget(max_seconds=seconds))
+    assert time.process_time() - start < 1.5 * seconds + 0.5
+    assert len(frontier) > 1
+
+
 def test_a_budget_that_holds_out_too_few_words() -> None:
     endless = FunctionModel(lambda words: [[0, 0.5, 0.5]] * len(words), "ab")
     with pytest.raises(InputError, match="a larger budget, or ModelWords of a smaller max_length"):

@@ -58,6 +58,7 @@ def test_counterexamples_that_a_file_does_not_tell() -> None:
 def test_every_certificate_has_a_meaning(name: str) -> None:
     result = run_of(name)
     assert MEANINGS[result.certificate.kind]
+    assert "drawn as those of the test" in MEANINGS["pac"]  # and not: for these words alone
     assert dict(statistics_rows(result))["states"] == str(len(result.pdfa))
 
 
