@@ -385,8 +385,10 @@ def pdfa_remedy(given: object) -> str:
         return "load(path) reads one from a file"
     if isinstance(getattr(given, "pdfa", None), PDFA):
         return "give its attribute pdfa"
+    if isinstance(getattr(given, "best", None), PDFA):
+        return "give one of its automata, such as its best or at_most(8)"
     if hasattr(given, "answer"):
-        return "learn(model).pdfa is one for a language model"
+        return "learn(model).pdfa or distill(model).best is one for a language model"
     if callable(given) and not isinstance(given, type):
         return "learn(FunctionModel(function, alphabet)).pdfa is one for a function"
     return "make one with PDFA(…), load(path) or learn(model).pdfa"

@@ -151,7 +151,7 @@ def count_text(count: int, name: str) -> str:
     if count != 1:
         return f"{count:,} {name}"
     one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
-    return f"1 {one.replace('states', 'state')}"
+    return f"1 {one.replace('states', 'state').replace('templates', 'template')}"
 
 
 def format_table(

@@ -129,6 +129,23 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     assert "is this the kind of log" in done.stderr
 
 
+@pytest.mark.slow
+def test_lines_that_are_all_one_event_and_logs_that_are_read_as_words(folder: Path) -> None:
+    lines = [
+        f"1 INFO web req=s{i // 2} {'login' if i % 2 else 'page'} status=ok took 3 ms\n"
+        for i in range(80)
+    ]
+    Path("alike.log").write_text("".join(lines))
+    done = run("distill", "alike.log", *SESSION, "-o", "model.json")
+    assert "all lines are one event, as they have much in common: give a larger" in done.stderr
+    assert "more, which" not in done.stderr
+    assert "model.json: an automaton and 1 template\n" in done.stdout + done.stderr
+    done = run("distill", "alike.log", *SESSION, "--similarity", 0.9, "-o", "model.json")
+    assert "an automaton and 2 templates" in done.stdout + done.stderr
+    done = run("distill", "alike.log", "--states", "1")
+    assert done.stderr.startswith("note: a line is read as a word; for raw lines of a log there is")
+
+
 def test_help_names_the_scores_that_there_are() -> None:
     from pdfalearn.cli._options import SCORES
     from pdfalearn.watching import SCORES as THERE

@@ -73,6 +73,13 @@ def test_an_automaton_comes_out_of_an_automaton() -> None:
     lines = frontier.table().splitlines()
     assert len(lines) == 2 + len(frontier)
     assert [line.endswith("best, knee") for line in lines].count(True) == 1
+    # What is small is not written as 0, and columns stay as wide.
+    shown = [line.split()[1:4] for line in lines[1:-1]]
+    for texts, point in zip(shown, frontier, strict=True):
+        values = (point.divergence, point.low, point.high)
+        assert [float(text) for text in texts] == pytest.approx(values, rel=0.06, abs=5e-6)
+        assert [text == "0.00000" for text in texts] == [value == 0 for value in values]
+        assert {len(text) for text in texts} == {7}
 
 
 def test_a_function() -> None:

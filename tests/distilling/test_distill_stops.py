@@ -92,7 +92,7 @@ def test_a_bound_on_seconds() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.2, 1.0])
 def test_the_search_keeps_to_the_seconds_too(seconds: float) -> None:
-    """Every word has another answer, so that there is much to search; other processes do not count."""
+    """Every word has an answer of its own, so that there is much to search."""
 
     def fading(words: list[tuple[Symbol, ...]]) -> list[list[float]]:
         memory = [

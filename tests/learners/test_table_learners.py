@@ -82,7 +82,7 @@ def test_the_library_is_silent(
 @pytest.mark.parametrize("equivalence", [Quantization(10), 0.1, None])
 def test_only_a_tolerance_will_do(name: str, equivalence: Relation) -> None:
     model = WatchedModel(AutomatonModel(TARGET))
-    with pytest.raises(InputError, match=r"not a similarity; use Tolerance\(t\)"):
+    with pytest.raises(InputError, match=r"not a similarity, .*; use Tolerance\(t\)"):
         learn(
             model, learner=name, equivalence=equivalence, oracle=ExactOracle(TARGET, equivalence=BY)
         )

@@ -49,7 +49,14 @@ THINGS: dict[str, tuple[Any, str]] = {
     "a list": ([PDFA_4] * 99, r"\[PDFA\(.*\.\.\..*\], not a PDFA; make one"),
     "a result": (SimpleNamespace(pdfa=PDFA_4), "not a PDFA; give its attribute pdfa"),
     "a model": (AutomatonModel(PDFA_4), "not a PDFA; give its attribute pdfa"),
-    "another model": (FunctionModel(len, "01"), r"not a PDFA; learn\(model\)\.pdfa"),
+    "another model": (
+        FunctionModel(len, "01"),
+        r"not a PDFA; learn\(model\)\.pdfa or distill\(model\)\.best",
+    ),
+    "a frontier": (
+        SimpleNamespace(best=PDFA_4),
+        "not a PDFA; give one of its automata, such as its best",
+    ),
     "a function": (len, r"function len>, not a PDFA; learn\(FunctionModel\(function, alphabet\)\)"),
     "a class": (PDFA, "not a PDFA; make one"),
     "a tree": (LEAF, r"TreeNode\(access_word=\(\)\), not a PDFA"),

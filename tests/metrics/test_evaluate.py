@@ -134,6 +134,11 @@ def test_one_model_on_both_sides_keeps_to_its_capacity() -> None:
     assert evaluate(model, model).over_prefixes.l1 == 0
 
 
+def test_it_prints_as_its_table() -> None:
+    found = evaluate(figure_3(), figure_3(), ["01"])
+    assert str(found) == found.table()
+
+
 @pytest.mark.parametrize("capacity", [None, 7])
 def test_words_are_drawn_from_the_target(capacity: int | None) -> None:
     target, candidate = random_pdfa(30, 3, seed=5), random_pdfa(30, 3, seed=6)

@@ -137,7 +137,7 @@ def test_layers_that_do_not_fit(torch: Any) -> None:
         RecurrentModel.of_layers(embedding, head, head, "abc")
     with pytest.raises(ModelError, match=r"logits of shape \(2, 4\) for 2 words, not \(2, 6\)"):
         RecurrentModel.of_layers(embedding, recurrent, head, "abcde")
-    with pytest.raises(InputError, match="GRU lacks the methods start and step"):
+    with pytest.raises(InputError, match=r"GRU lacks the methods start and step; .*of_layers"):
         RecurrentModel(recurrent, "abc")
 
 

@@ -23,7 +23,7 @@ from pdfalearn.cli._options import (
     option,
     output,
 )
-from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
+from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of, print_aside
 from pdfalearn.cli._words import NOTED, log_notes, note_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text, shorten
@@ -133,6 +133,12 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         for name in chosen.collect_given(_FOR_MODELS):
             raise click.UsageError(f"{flag_of(name)} is for models, not for words.")
         source, line = chosen.make_corpus(chosen.source), DistillingLine(is_of_words=True)
+        if chosen.format is None and any(
+            ".log" in name.suffixes for name in map(Path, chosen.source)
+        ):
+            print_aside(
+                "note: a line is read as a word; for raw lines of a log there is --template"
+            )
         settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
     else:
         for name in chosen.collect_given(_FOR_WORDS):
@@ -184,8 +190,11 @@ def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
     line = DistillingLine(is_of_words=True)
     templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
     if len(templates) == 1:
-        templates.append("all lines are one event: give a larger --similarity, or another --mask")
-    if more := len(reader.templates) - len(templates):
+        templates.append(
+            "all lines are one event, as they have much in common: give a larger --similarity, "
+            "such as 0.9, or a --mask of what they have in common"
+        )
+    elif more := len(reader.templates) - len(templates):
         templates.append(f"and {more:,} more, which 'pdfalearn info --json' has")
     notes = (*log_notes(found, are_whole=True), *templates)
     describe = partial(_describe, chosen, notes=notes)

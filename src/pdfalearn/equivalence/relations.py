@@ -312,7 +312,10 @@ def check_tolerance(equivalence: object) -> Tolerance:
     """Refuse what is not a similarity."""
     if isinstance(equivalence, Tolerance):
         return equivalence
-    raise InputError(f"equivalence={equivalence!r} is not a similarity; use Tolerance(t)")
+    raise InputError(
+        f"equivalence={equivalence!r} is not a similarity, and lpstar and wlstar compare by one; "
+        "use Tolerance(t), such as Tolerance(0.001)"
+    )
 
 
 def relation_text(equivalence: object) -> str:

@@ -122,7 +122,10 @@ class RecurrentModel(LanguageModel):
     ) -> None:
         check_installed("torch", "networks")
         if not (hasattr(network, "start") and hasattr(network, "step")):
-            raise InputError(f"{type(network).__name__} lacks the methods start and step")
+            raise InputError(
+                f"{type(network).__name__} lacks the methods start and step; "
+                "RecurrentModel.of_layers makes a model of an embedding, a GRU or LSTM, and a head"
+            )
         if not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet, terminal)
         self.alphabet = alphabet

@@ -81,6 +81,9 @@ class Evaluation(NotebookValue):
         """The divergence of whole words, if the words are the target's own: E ln(P(w) / P̂(w))."""
         return self.over_prefixes.kl * (self.mean_length + 1)
 
+    def __str__(self) -> str:
+        return self.table()
+
     def table(self) -> str:
         """Return all measures as a table, for people.
 

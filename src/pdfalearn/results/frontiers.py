@@ -346,13 +346,18 @@ def model_texts(frontier: Frontier) -> list[str]:
     return [] if own is None else [f"perplexity of the model itself: {own:.3f}"]
 
 
+def _nats_text(value: float) -> str:
+    """Write a divergence in seven characters; of a small one the digits that count."""
+    return f"{value:.1e}" if 0 < value < 1e-4 else f"{value:.5f}"
+
+
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
     """Return a row of texts for each point; the last says whether it is the best or the knee."""
     marks = {"best": len(frontier.best), "knee": frontier.knee}
     return [
         (
             f"{point.states:,}",
-            *(f"{value:.5f}" for value in (point.divergence, point.low, point.high)),
+            *map(_nats_text, (point.divergence, point.low, point.high)),
             f"{point.infinite_share:.2%}",
             f"{point.l1:.4f}",
             f"{point.word_error_rate:.2%}",
