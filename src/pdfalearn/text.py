@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 Symbols = Sequence[object]
@@ -105,6 +106,36 @@ def shorten(text: str, most: int) -> str:
         return text
     half = max(1, (most - 2) // 2)
     return f"{text[:half]}...{text[-half:]}"
+
+
+def leave_out_common_ends(texts: Sequence[str], most: int = 18) -> list[str]:
+    """Shorten long names by the words with which all of them begin and end, as in a log.
+
+    Examples
+    --------
+    >>> leave_out_common_ends(["INFO web GET /home took <*> ms", "INFO web GET / took <*> ms", "$"])
+    ['… /home …', '… / …', '$']
+    >>> leave_out_common_ends(["page 1 of the album of Ann", "page 2 of the album of Bob"])
+    ['… 1 of the album of Ann', '… 2 of the album of Bob']
+    """
+    words = [text.split(" ") for text in texts if len(text) > most]
+    if len(words) < 2:
+        return list(texts)
+    begin, end = (_count_common(lists) for lists in (words, [one[::-1] for one in words]))
+    end = min(end, min(map(len, words)) - begin - 1)  # a word of each is left
+    return [_leave_out(text, begin, end) if len(text) > most else text for text in texts]
+
+
+def _count_common(lists: Sequence[Sequence[str]]) -> int:
+    """Count the items with which all lists begin, but for the last one of each."""
+    items = zip(*(one[:-1] for one in lists), strict=False)
+    return sum(1 for _ in takewhile(lambda same: len(set(same)) == 1, items))
+
+
+def _leave_out(text: str, begin: int, end: int) -> str:
+    words = text.split(" ")
+    rest = words[begin : len(words) - end]
+    return " ".join([*["…"] * (begin > 0), *rest, *["…"] * (end > 0)])
 
 
 def described(thing: object) -> str:

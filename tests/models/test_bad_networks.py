@@ -139,6 +139,9 @@ def test_layers_that_do_not_fit(torch: Any) -> None:
         RecurrentModel.of_layers(embedding, recurrent, head, "abcde")
     with pytest.raises(InputError, match=r"GRU lacks the methods start and step; .*of_layers"):
         RecurrentModel(recurrent, "abc")
+    assert repr(RecurrentModel.of_layers(embedding, recurrent, head, "abc")).startswith(
+        "RecurrentModel(Layers, Alphabet("
+    )
 
 
 def test_an_embedding_that_is_too_small(torch: Any) -> None:

@@ -104,3 +104,8 @@ def test_fingerprint_and_cost_are_given() -> None:
     assert (own.fingerprint, own.cost) == ("mine-1", QueryCost(call=1))
     with pytest.raises(InputError, match="7 is not a function"):
         FunctionModel(7, "a")  # type: ignore[arg-type]
+
+
+def test_it_is_shown_by_the_name_of_its_function() -> None:
+    shown = "FunctionModel(len, Alphabet(('a', 'b'), terminal='$'))"
+    assert repr(FunctionModel(len, "ab")) == shown

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.screenshots import THINGS
-from pdfalearn import PDFA, Corpus, compare, view
+from pdfalearn import PDFA, Corpus, compare, draw, view
 from pdfalearn.analysis import surprisals
 from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.errors import InputError
@@ -227,6 +227,31 @@ def test_long_names_stand_on_two_lines_and_whole_in_titles(open_page: Open) -> N
     assert all(len(line) <= 20 for line in lines)  # two of them cannot be seen
     titles = opened.page.locator(".label title").all_text_contents()
     assert any(NAMES[1] in title for title in titles)
+
+
+@pytest.mark.slow
+def test_templates_of_a_log_are_told_apart(open_page: Open, tmp_path: Path) -> None:
+    names = [
+        f"<*>T<*> INFO web sid=<*> {name} status=<*> took <*> ms" for name in ("GET /", "PUT /x")
+    ]
+    pdfa = PDFA(
+        alphabet=[*names, "other"], transitions=[[0] * 3], probabilities=[[0.1, 0.6, 0.2, 0.1]]
+    )
+    opened = open_page(view(pdfa))
+    labels = [
+        text.strip("\u2068\u2069")
+        for text in opened.page.locator(".label .symbol").all_text_contents()
+    ]
+    assert labels == ["… GET / …", "… PUT /x …", "other"]
+    bars = opened.page.locator(".state-card .bars .name")
+    assert bars.all_text_contents() == ["$ end", "… GET / …", "… PUT /x …", "other"]
+    assert bars.nth(1).get_attribute("title") == f"'{names[0]}'"
+    opened.page.locator(".side-column .bars button").first.click()
+    assert opened.page.locator(".chip").nth(1).get_attribute("title") == f"'{names[0]}'"
+    assert opened.page.get_by_placeholder("symbols with blanks").input_value() == f"'{names[0]}'"
+    draw(pdfa, tmp_path / "log.dot")
+    assert "'… GET / …'/0.6" in (tmp_path / "log.dot").read_text("utf-8")
+    assert opened.page.locator(".likely .name").nth(3).text_content() == "GET /, GET /, GET /"
 
 
 @pytest.mark.slow

@@ -68,6 +68,10 @@ class FunctionModel(LanguageModel):
         self.cost = cost
         self._function = function
 
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__name__", type(self._function).__name__)
+        return f"FunctionModel({name}, {self.alphabet!r})"
+
     @staticmethod
     def of_words(
         function: FunctionOfWord,

@@ -135,6 +135,9 @@ class RecurrentModel(LanguageModel):
         self._memory = check_integer(memory, "memory", 1, 2**62)
         self.open()  # refuses a network that cannot be asked
 
+    def __repr__(self) -> str:
+        return f"RecurrentModel({type(self._network).__name__}, {self.alphabet!r})"
+
     @classmethod
     def of_layers(
         cls,

@@ -24,7 +24,14 @@ from pdfalearn.errors import InputError
 from pdfalearn.io import WordNotation
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.text import are_characters, count_text, short_word_text, shorten, symbol_text
+from pdfalearn.text import (
+    are_characters,
+    count_text,
+    leave_out_common_ends,
+    short_word_text,
+    shorten,
+    symbol_text,
+)
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.viewing.choosing import connected_order, count_drawn, cut_visits
 
@@ -169,8 +176,10 @@ def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
     """Return how symbols are shown, as they are if that is otherwise, and how words have them."""
     symbols = [pdfa.alphabet.symbols[code] for code in used.tolist()]
     notation, most = WordNotation(pdfa.alphabet), max(24, _MOST_CHARACTERS // len(symbols))
+    texts = [shorten(symbol_text(symbol), most) for symbol in symbols]
     return {
-        "texts": [shorten(symbol_text(symbol), most) for symbol in symbols],
+        "texts": texts,
+        "shorts": leave_out_common_ends(texts),
         "raw": {
             code: str(symbol)
             for code, symbol in enumerate(symbols)
@@ -218,8 +227,11 @@ def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:
         apart = distances(a, b, most_pairs=MOST_PAIRS)
     except InputError as error:  # too many pairs of states
         return {"distances": [], "words": [], "prefixes": [], "reason": str(error)}
+    symbols = (a.alphabet.terminal, *a.alphabet)
+    columns = list(map(symbol_text, symbols))
+    shorts = dict(zip(symbols, leave_out_common_ends(columns), strict=True))
     prefixes = [
-        _difference_data(one, one.prefix, sides) | {"next": symbol_text(one.symbol)}
+        _difference_data(one, one.prefix, sides) | {"next": shorts[one.symbol]}
         for one in parted.prefixes
     ]
     bounds = [apart.total_variation_low, apart.total_variation_high]
@@ -231,7 +243,8 @@ def comparison_data(a: PDFA, b: PDFA) -> dict[str, Any]:
             ("Bhattacharyya", [finite_or_none(apart.bhattacharyya)], "−ln Σ √(P(w)·Q(w))"),
             ("L2", [apart.l2], "√(Σ (P(w) − Q(w))²) over words that end"),
         ],
-        "columns": [symbol_text(symbol) for symbol in (a.alphabet.terminal, *a.alphabet)],
+        "columns": columns,
+        "shorts": list(shorts.values()),
         "words": [_difference_data(one, one.word, sides) for one in parted.words],
         "prefixes": prefixes,
         "reason": "The two give every word the same probability." if not apart.hellinger else "",

@@ -26,7 +26,7 @@ from pdfalearn.io import (
     short_symbol_label,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.text import described, is_iterable, short_word_text
+from pdfalearn.text import described, is_iterable, leave_out_common_ends, short_word_text
 from pdfalearn.viewing.choosing import NEGLIGIBLE, Chosen, choose_part, probability_text
 from pdfalearn.viewing.page import element
 
@@ -118,7 +118,8 @@ def _state_label(state: int, terminal: float, rest: float, digits: int) -> str:
 
 def _edge_lines(part: Chosen, style: Style) -> Iterator[str]:
     edges = part.edges
-    names = [short_symbol_label(symbol) for symbol in edges.pdfa.alphabet]
+    texts = leave_out_common_ends([str(symbol) for symbol in edges.pdfa.alphabet])
+    names = [short_symbol_label(text) for text in texts]
     flows = edges.weights * part.shares[edges.sources]
     highest = float(flows[part.kept].max(initial=0.0)) or 1.0
     for edge in np.flatnonzero(part.kept).tolist():

@@ -13,7 +13,7 @@ from pdfalearn.analysis import Tally, count_taken, judge_changes
 from pdfalearn.corpora import Corpus, CorpusLike, Others, as_corpus
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Changes
-from pdfalearn.text import are_characters, symbol_text
+from pdfalearn.text import are_characters, leave_out_common_ends, symbol_text
 from pdfalearn.typing import Floats
 from pdfalearn.viewing.automaton import Beside, automaton_data, finite_or_none
 from pdfalearn.viewing.page import Part
@@ -140,6 +140,7 @@ def _with_rows(pdfa: PDFA, rows: Floats) -> PDFA:
 def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
     """Return the words with the most surprising steps, the most surprising first."""
     names = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
+    shorts = leave_out_common_ends(names)
     is_joined = are_characters(pdfa.alphabet)
     entries = []
     for one in _find_odd_words(pdfa, corpus):
@@ -148,7 +149,7 @@ def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
             states.append(
                 states[-1] if code == len(pdfa.alphabet) else int(pdfa.table[states[-1], code])
             )
-        before = [names[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
+        before = [shorts[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
         known = [code < len(pdfa.alphabet) for code in one.codes[: len(states) - 1]]
         entries.append(
             {

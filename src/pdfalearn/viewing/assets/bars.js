@@ -3,9 +3,9 @@
 const MOST_BARS = 12;
 const SHORT_NAME = 9; // Longer names stand above their bars.
 
-function barLine(text, step, isTerminal, more, choose) {
+function barLine(text, step, isTerminal, more, choose, short = text) {
   const cells = [
-    make("bdi", { class: "name", title: text }, elided(text, step.both ? 20 : 26)),
+    make("bdi", { class: "name", title: text }, elided(short, step.both ? 20 : 26)),
     make("span", { class: "bar-cell" }, (step.both ?? [step.probability]).map((value, i) => {
       const bar = make("span", { class: `bar${isTerminal ? " ending" : ""}${step.both ? ` side-${"ab"[i]}` : ""}` });
       bar.style.setProperty("--part", `${Math.min(1, value) * 100}%`);
@@ -26,7 +26,7 @@ function barLine(text, step, isTerminal, more, choose) {
 // `choose`, if given, is called with the transition whose bar was clicked.
 function makeBars(automaton, state, choose, most = MOST_BARS) {
   const row = automaton.row(state);
-  const hasNames = row.slice(0, most).some((step) => [...automaton.text(step.symbol)].length > SHORT_NAME);
+  const hasNames = row.slice(0, most).some((step) => [...automaton.short(step.symbol)].length > SHORT_NAME);
   const list = make("ul", { class: `bars${automaton.beside ? " beside" : ""}${hasNames ? " named" : ""}` });
   list.append(barLine(`${automaton.data.terminalText} end`, automaton.endAt(state), true, ""));
   for (const step of row.slice(0, most)) {
@@ -38,6 +38,7 @@ function makeBars(automaton, state, choose, most = MOST_BARS) {
         false,
         target,
         choose && (() => choose(step)),
+        automaton.short(step.symbol),
       ),
     );
   }

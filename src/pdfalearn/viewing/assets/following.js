@@ -218,7 +218,7 @@ class Following {
 
   // The symbols around where one looks, to click on.
   shownChips() {
-    const chip = (place, text, kind) =>
+    const chip = (place, text, kind, name = text) =>
       make(
         "li",
         {},
@@ -229,7 +229,8 @@ class Following {
             class: kind,
             "aria-current": place === this.place ? "step" : null,
             click: () => this.go(place),
-            "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
+            title: name,
+            "aria-label": place ? `Symbol ${place}: ${name}` : "Start",
           },
           apart(elided(text, 18)),
         ),
@@ -237,7 +238,7 @@ class Following {
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));
     const chips = this.steps
       .slice(begin, begin + 30)
-      .map((step, i) => chip(begin + i + 1, this.automaton.text(step.symbol), "chip"));
+      .map((step, i) => chip(begin + i + 1, this.automaton.short(step.symbol), "chip", this.automaton.text(step.symbol)));
     const dots = (count) =>
       count > 0 ? [make("li", { class: "quiet" }, `… ${countText(count, "symbol")}`)] : [];
     return [

@@ -20,7 +20,7 @@ function labelOf(automaton, edge, mostLines, isDense) {
   let rest = [...edge.steps].sort((one, other) => Math.abs(other.sign ?? 0) - Math.abs(one.sign ?? 0));
   while (rest.length) {
     const [step, ...others] = rest;
-    const names = nameLines(automaton.text(step.symbol), LABEL_NAME);
+    const names = nameLines(automaton.short(step.symbol), LABEL_NAME);
     const isFull = lines.length + names.length + (others.length > 0) > mostLines;
     const isMinor = step.probability < Math.max(NEGLIGIBLE, 0.05 * edge.probability) && !step.sign;
     if (lines.length && (isFull || isMinor)) break;

@@ -23,12 +23,16 @@ function likelyWords(following) {
 
 function likelyWord(following, word) {
   const text = following.notation.shown(word) || "(the empty word)";
+  const { automaton } = following;
+  const names = word.map((symbol) => automaton.short(symbol));
+  const areCut = names.some((name, i) => name !== automaton.text(word[i]));
+  const short = areCut ? names.map((name) => name.replace(/^… | …$/g, "")).join(", ") : text;
   const { steps, end, error } = following.stepsOf(word);
   const log = logOf(steps) + Math.log(following.automaton.terminal[end]);
   const button = make(
     "button",
     { type: "button", class: "line", click: () => following.follow(word) },
-    make("span", { class: "name", title: text }, apart(elided(text, 56))),
+    make("span", { class: "name", title: text }, apart(elided(short, 56))),
     make("span", { class: "value" }, error ? "leaves this page" : probabilityText(log)),
   );
   return make("li", {}, button);

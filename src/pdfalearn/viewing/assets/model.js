@@ -48,6 +48,11 @@ class Automaton {
     return this.data.texts[symbol];
   }
 
+  // The text without what all long ones have in common.
+  short(symbol) {
+    return this.data.shorts[symbol];
+  }
+
   // The transitions of a state, the likeliest first.
   row(state) {
     if (!this.rows.has(state)) this.rows.set(state, this.sortedRow(state));

@@ -68,7 +68,7 @@ function showWay(element, data, entry, place, follow) {
   clear(element);
   element.append(
     make("h3", {}, "After ", apart(entry.word)),
-    make("p", { class: "pair-steps" }, step("start", 0), ...entry.codes.map((code, number) => step(data.columns[code + 1], number + 1)), ...cut),
+    make("p", { class: "pair-steps" }, step("start", 0), ...entry.codes.map((code, number) => step(data.shorts[code + 1], number + 1)), ...cut),
     make("p", {}, ...states),
     pairBars(data, entry.steps[place].bars));
 }
@@ -81,7 +81,7 @@ function pairBars(data, bars) {
     return make("div", { class: "pair-line" }, meter, make("span", {}, chanceText(value)));
   };
   const rows = bars.map(([column, a, b]) => make("tr", {},
-    make("th", { scope: "row" }, column < 0 ? "all others" : apart(elided(data.columns[column], 24))),
+    make("th", { scope: "row" }, column < 0 ? "all others" : apart(elided(data.shorts[column], 24))),
     make("td", {}, bar(a, 0), bar(b, 1))));
   const head = make("tr", {}, make("th", { scope: "col" }, "next"), make("th", { scope: "col" }, "probability in A, and below it in B"));
   return make("table", { class: "pair-bars" }, make("thead", {}, head), make("tbody", {}, ...rows));
