@@ -47,7 +47,7 @@ function pairList(heading, entries, choose) {
   const row = (entry) => make("tr", {},
     make("td", {}, make("button", { type: "button", class: "pair-word", title: entry.word, click: () => choose(entry) }, apart(entry.word)),
       hasNext ? make("span", { class: "quiet small" }, ` ${entry.steps.at(-1).states.map((state, side) => `${"AB"[side]} ${state}`).join(", ")}`) : null),
-    hasNext ? make("td", { "data-heading": "next" }, apart(elided(entry.next, 26))) : null,
+    hasNext ? make("td", { "data-heading": "next" }, make("bdi", {}, elided(entry.next, 26))) : null,
     make("td", { "data-heading": "share" }, `${numberText(100 * entry.share)}%`),
     ...[entry.a, entry.b].map((value, side) => make("td", { "data-heading": "AB"[side] },
       Math.max(entry.a, entry.b) < NEGLIGIBLE ? numberText(value) : chanceText(value))));
