@@ -103,11 +103,12 @@ def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
         raise click.UsageError("Give one automaton with one or two --corpus.")
     watch = read_watch(chosen.file)
     pdfa = watch.pdfa
-    corpora = [read_words(watch, chosen, (name,)).corpus for name in chosen.corpora]
-    names = [Path(name).name for name in chosen.corpora]
-    title = f"{Path(chosen.file).name} with {' and '.join(names)}"
-    page = pdfalearn.view(pdfa, *corpora, title=chosen.title or title)
-    found = pdfalearn.viewing.recorded_document(pdfa, corpora) if chosen.json else {}
+    read = [read_words(watch, chosen, (name,)) for name in chosen.corpora]
+    corpora, names = [one.corpus for one in read], read[0].names
+    files = " and ".join(Path(name).name for name in chosen.corpora)
+    title = chosen.title or f"{Path(chosen.file).name} with {files}"
+    page = pdfalearn.view(pdfa, *corpora, title=title, names=names)
+    found = pdfalearn.viewing.recorded_document(pdfa, corpora, names) if chosen.json else {}
     return page, {"corpora": chosen.corpora, **found}
 
 

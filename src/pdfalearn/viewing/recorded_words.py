@@ -11,6 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import Tally, count_taken, judge_changes
 from pdfalearn.corpora import Corpus, CorpusLike, Others, as_corpus
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Changes
 from pdfalearn.text import are_characters, symbol_text
@@ -29,10 +30,14 @@ _MOST_STEPS = 2_000
 _SHOWN = 6
 
 
-def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
+def recorded_parts(
+    pdfa: PDFA, corpora: list[CorpusLike], names: Sequence[str] | None = None
+) -> list[Part]:
     """Return the parts of the page of an automaton with one corpus, or with two."""
     given = [as_corpus(corpus) for corpus in corpora]
     alphabet, tallies = count_taken(pdfa, given)
+    if names is not None and len(names) != tallies[0].words:
+        raise InputError(f"there are {len(names):,} names for {tallies[0].words:,} words")
     rates = sum(_known(pdfa, tally) / max(tally.words, 1) for tally in tallies)
     observed = _with_rows(pdfa, _shares(np.asarray(rates), pdfa.probabilities))
     rows = [_shares(_known(pdfa, tally), np.zeros_like(rates)) for tally in tallies]
@@ -40,7 +45,7 @@ def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
         beside = Beside(("automaton", "words"), (pdfa.probabilities, rows[0]), {})
         return [
             Part("automaton", "", automaton_data(observed, beside=beside)),
-            Part("odd", "Odd words", odd_data(pdfa, given[0], tallies[0])),
+            Part("odd", "Odd words", odd_data(pdfa, given[0], tallies[0], names)),
         ]
     changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
     signs = {
@@ -57,7 +62,9 @@ def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
     ]
 
 
-def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, Any]:
+def recorded_document(
+    pdfa: PDFA, corpora: Sequence[CorpusLike], names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return what the page shows, ready for JSON: how often what is taken, odd words or changes."""
     given = [as_corpus(corpus) for corpus in corpora]
     alphabet, tallies = count_taken(pdfa, given)
@@ -77,10 +84,11 @@ def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, An
     if len(tallies) == 2:
         changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
         return found | {"changes": changes.document()}
-    names: list[Symbol] = [*pdfa.alphabet, None]
+    events: list[Symbol] = [*pdfa.alphabet, None]
     odd = [one._asdict() for one in _find_odd_words(pdfa, given[0])]
     for one in odd:
-        one["begin"] = [names[code] for code in one.pop("codes")[: one["position"] + 1]]
+        one["begin"] = [events[code] for code in one.pop("codes")[: one["position"] + 1]]
+        one |= {} if names is None else {"session": names[one["number"] - 1]}
     return found | {"odd": odd}
 
 
@@ -137,9 +145,11 @@ def _with_rows(pdfa: PDFA, rows: Floats) -> PDFA:
     )
 
 
-def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
+def odd_data(
+    pdfa: PDFA, corpus: Corpus, tally: Tally, names: Sequence[str] | None
+) -> dict[str, Any]:
     """Return the words with the most surprising steps, the most surprising first."""
-    names = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
+    events = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
     is_joined = are_characters(pdfa.alphabet)
     entries = []
     for one in _find_odd_words(pdfa, corpus):
@@ -148,11 +158,11 @@ def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
             states.append(
                 states[-1] if code == len(pdfa.alphabet) else int(pdfa.table[states[-1], code])
             )
-        before = [names[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
+        before = [events[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
         known = [code < len(pdfa.alphabet) for code in one.codes[: len(states) - 1]]
         entries.append(
             {
-                "number": one.number,
+                "name": f"{one.number:,}" if names is None else names[one.number - 1],
                 "length": one.length,
                 "position": one.position,
                 "symbol": symbol_text(one.symbol),
@@ -160,10 +170,15 @@ def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
                 "before": ("… " if one.position > _SHOWN else "")
                 + ("" if is_joined else " ").join(before),
                 "states": [states[0], *(s for s, ok in zip(states[1:], known, strict=True) if ok)],
-                "texts": [names[c] for c, ok in zip(one.codes, known, strict=False) if ok],
+                "texts": [events[c] for c, ok in zip(one.codes, known, strict=False) if ok],
             }
         )
-    return {"words": tally.words, "cut": tally.cut, "entries": entries}
+    return {
+        "words": tally.words,
+        "kind": "word" if names is None else "session",
+        "cut": tally.cut,
+        "entries": entries,
+    }
 
 
 def changes_data(changes: Changes) -> dict[str, Any]:
