@@ -187,7 +187,7 @@ def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
 
 def _drop_beginning(texts: list[str]) -> list[str]:
     """Leave out the words with which all texts begin, as those of the templates of a log may."""
-    size = commonprefix(texts).rfind(" ") + 1
+    size = commonprefix(texts).rfind(" ") + 1  # noqa: RUF071
     if len(texts) < 2 or size < _LEAST_BEGINNING:
         return texts
     return [f"{text[0]}…{text[size:]}" for text in texts]  # texts with blanks are quoted
