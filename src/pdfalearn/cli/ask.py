@@ -181,8 +181,7 @@ def likeliest(chosen: Chosen) -> Answer:
     $ pdfalearn ask likeliest target.json --language '0.*' --json
     $ pdfalearn ask likeliest target.json --prefixes 2
     """
-    if chosen.language is not None and chosen.prefixes is not None:
-        raise click.UsageError("Give only one of --language and --prefixes.")
+    chosen.refuse_several("language", "prefixes")
     pdfa = read_automaton(chosen.pdfa)
     if chosen.prefixes is None:
         kind, found = "word", pdfalearn.most_likely(pdfa, chosen.count, chosen.language)

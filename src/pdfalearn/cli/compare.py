@@ -9,7 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import CORPUS, MODEL, corpus, flag_of, option
+from pdfalearn.cli._options import CORPUS, MODEL, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import note_lines, read_watch, read_words
 from pdfalearn.errors import InputError
@@ -65,8 +65,7 @@ def compare(chosen: Chosen) -> Answer:
         if chosen.collect_given(("exact", "kappa", "tolerance")):
             raise click.UsageError("--exact, --kappa and --tolerance are for automata, not words.")
         return _compare_words(chosen)
-    if given := chosen.collect_given(of_words):
-        raise click.UsageError(f"{flag_of(next(iter(given)))} is for two files of words.")
+    chosen.refuse(of_words, "is for two files of words.")
     relation, names = chosen.make_relation(), f"{chosen.a} and {chosen.b}"
     same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
     if chosen.tolerance is not None:
@@ -102,8 +101,6 @@ def compare(chosen: Chosen) -> Answer:
 
 def _compare_words(chosen: Chosen) -> Answer:
     """Find what has changed between two files of words."""
-    from pdfalearn.results import CHANGES_HEADER, EVENTS_HEADER
-
     along = chosen.compared_along
     settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
     if along is None:
@@ -117,15 +114,10 @@ def _compare_words(chosen: Chosen) -> Answer:
     members["left_out"] = a.left_out + b.left_out
     first, second = found.statement.split("\n")
     parts: list[Part] = [Line(first, "red" if found else "green"), second]
-    if found.events:
-        rows = found.event_cells()
-        parts.append(Table("new and vanished events", EVENTS_HEADER, rows[:_MOST_ROWS]))
-        parts += [f"{len(rows) - _MOST_ROWS:,} more events"] if len(rows) > _MOST_ROWS else []
-    if found.transitions:
-        rows = found.cells()
-        title = f"changed transitions; a: {chosen.a}, b: {chosen.b}"
-        parts.append(Table(title, CHANGES_HEADER, rows[:_MOST_ROWS]))
-        parts += [f"{len(rows) - _MOST_ROWS:,} more transitions"] if len(rows) > _MOST_ROWS else []
+    titles = ["new and vanished events"] * bool(found.events)
+    titles.append(f"changed transitions; a: {chosen.a}, b: {chosen.b}")
+    tables = zip(titles, found.tables(), strict=False)
+    parts += [Table(title, table[0], table[1:]) for title, table in tables]
     return Answer(members, parts, note_lines({"left_out": members["left_out"]}), int(bool(found)))
 
 
@@ -231,8 +223,7 @@ def evaluate(chosen: Chosen) -> Answer:
     from pdfalearn.cli._models import models_of
     from pdfalearn.results import EVALUATION_HEADER, comparison_cells
 
-    if len(chosen.collect_given(("drawn_words", "corpus", "all_words"))) > 1:
-        raise click.UsageError("Give only one of --words, --corpus and --all-words.")
+    chosen.refuse_several("drawn_words", "corpus", "all_words")
     relation = chosen.make_relation()
     target, candidate = models_of([chosen.a, chosen.b], chosen)
     target = chosen.wrap(target)

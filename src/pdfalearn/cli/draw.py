@@ -10,7 +10,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import CORPUS, flag_of, option, output
+from pdfalearn.cli._options import CORPUS, option, output
 from pdfalearn.cli._output import Answer, print_aside
 from pdfalearn.cli._words import read_watch, read_words, word_of
 
@@ -86,8 +86,7 @@ def view(chosen: Chosen) -> Answer:
     if chosen.corpora:
         page, found = _page_with_words(chosen)
     else:
-        if given := chosen.collect_given(CORPUS):
-            raise click.UsageError(f"{flag_of(next(iter(given)))} is for --corpus.")
+        chosen.refuse(CORPUS, "is for --corpus.")
         page, found = _page_of(chosen.file, chosen.other, chosen.title), {}
     page.save(path)
     if chosen.opened and not webbrowser.open(path.resolve().as_uri()):

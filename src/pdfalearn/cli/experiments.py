@@ -68,7 +68,7 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
     )
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
     line, describe = RunsLine(f"experiment {chosen.experiment}"), partial(_describe, chosen)
-    return LongRun(work, line, describe, lambda _: interruption)
+    return LongRun(work, line, describe, interruption=interruption)
 
 
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:

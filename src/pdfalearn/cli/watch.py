@@ -125,8 +125,7 @@ def monitor(chosen: Chosen) -> Answer:
     """
     if chosen.json and chosen.follow:
         raise click.UsageError("Alarms are lines of JSON already: leave --json out.")
-    if chosen.output is not None:
-        chosen.refuse_overwriting(chosen.pdfa, chosen.file)
+    chosen.refuse_overwriting(chosen.pdfa, chosen.file)
     watcher = _make_watcher(chosen)
 
     def lines() -> Iterator[str]:
