@@ -19,7 +19,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, Language
 from pdfalearn.typing import Floats
 from pdfalearn.watching import score_sessions
-from pdfalearn.watching.calibrating import TOLERANCE
+from pdfalearn.watching.thresholds import TOLERANCE
 from pdfalearn.watching.reaching import event_probabilities, language_ahead
 from pdfalearn.watching.session_scores import SCORES
 

@@ -102,6 +102,9 @@ def test_events_may_be_lines_of_json_and_of_the_standard_input(folder: Path) -> 
     assert "lines without a session: 1" in done.stderr
 
 
+LIMIT = ("--threshold", 1)
+
+
 def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     run("random", 5, "--seed", 1, "-o", "small.json")
     Path("empty.log").write_text("")
@@ -125,6 +128,13 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     )
     own = error_of("monitor", "small.json", "today.log", "--threshold", 1, "-o", "today.log")
     assert "a file of its own" in own
+    before = Path("today.log").read_text()
+    Path("other.log").write_text(before)
+    for state in ([], ["--state", "new.npz"]):
+        wrong = error_of("monitor", "small.json", "today.log", *LIMIT, "-o", "other.log", *state)
+        assert "other.log has a line that is not an alarm" in wrong
+        assert Path("other.log").read_text() == before
+    assert "it is empty" in error_of("distill", "empty.log", *SESSION)
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr
 

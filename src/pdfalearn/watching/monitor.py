@@ -18,8 +18,6 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.alarms import Alarm, check_thresholds
-from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
 from pdfalearn.watching.open_sessions import Clock, OpenSessions
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
@@ -30,6 +28,7 @@ from pdfalearn.watching.session_scores import (
     SessionScores,
     plain_values,
 )
+from pdfalearn.watching.thresholds import TOLERANCE, Alarm, Thresholds, check_thresholds
 from pdfalearn.words import Words, visited_states
 
 # Sessions are evicted each time that this many events have come, however these are handed over: so
