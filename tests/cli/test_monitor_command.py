@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from math import log
 from pathlib import Path
 from random import Random
 
@@ -68,6 +69,12 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     ranked = run_json("score", "watched.json", "today.log", "--each", "--top", 2)
     assert ranked["words"] == 21
     assert (ranked["sessions"][0]["session"], len(ranked["sessions"])) == ("x1", 2)
+    assert ranked["sessions"][0]["largest"] == pytest.approx(-log(1e-9))  # as monitor has it
+    short, long = (
+        run_json("score", "watched.json", "today.log", "--each", "--window", size)
+        for size in (1, 10)
+    )
+    assert short["sessions"][0]["window"] < long["sessions"][0]["window"]
     assert "x1" in run("score", "watched.json", "today.log", "--each").stdout
     assert run_json("score", "watched.json", "today.log")["unknown"] == 1
 

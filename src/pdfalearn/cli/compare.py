@@ -103,12 +103,14 @@ def _compare_words(chosen: Chosen) -> Answer:
     """Find what has changed between two files of words."""
     along = chosen.compared_along
     settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
+    notes: list[str] = []
     if along is None:
         a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
     else:
         watch = read_watch(along)
-        a, b = (read_words(watch, chosen, (name,)).corpus for name in (chosen.a, chosen.b))
-        settings["model"] = watch.pdfa
+        read = [read_words(watch, chosen, (one,), are_whole=True) for one in (chosen.a, chosen.b)]
+        (a, b), settings["model"] = (one.corpus for one in read), watch.pdfa
+        notes += [note for one in read for note in one.notes]
     found = pdfalearn.compare(a, b, **settings)
     members = {**chosen.collect("a", "b"), "model": along, **found.document()}
     members["left_out"] = a.left_out + b.left_out
@@ -118,7 +120,8 @@ def _compare_words(chosen: Chosen) -> Answer:
     titles.append(f"changed transitions; a: {chosen.a}, b: {chosen.b}")
     tables = zip(titles, found.tables(), strict=False)
     parts += [Table(title, table[0], table[1:]) for title, table in tables]
-    return Answer(members, parts, note_lines({"left_out": members["left_out"]}), int(bool(found)))
+    notes += note_lines({"left_out": members["left_out"]})
+    return Answer(members, parts, notes, int(bool(found)))
 
 
 def _places(row: Floats | None, other: Floats | None, relation: Relation, count: int) -> list[int]:

@@ -30,8 +30,8 @@ from pdfalearn.errors import InputError
         default=0.001,
         show_default=True,
     ),
-    "window",
-    option("other", default=1e-9),
+    option("window", default=10, show_default=True),
+    option("other", default=1e-9, show_default=True),
     *CORPUS,
     output("Where to write the automaton with its thresholds: .json or .json.gz."),
 )
