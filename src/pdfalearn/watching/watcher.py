@@ -170,7 +170,9 @@ class Watcher:
             if "output" not in note:  # they are another monitor's
                 self.output.known.clear()
         self.follower.is_resumed = self.state is not None
-        if self.state is not None:  # so that after a kill it is known where alarms began
+        if (
+            self.state is not None and not note
+        ):  # so that after a kill it is known where alarms began
             self._save(self.state)
 
     def summary(self) -> list[str]:
