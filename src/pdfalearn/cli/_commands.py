@@ -60,7 +60,8 @@ def command(
 ) -> Callable[[Callable[[Chosen], Answer | LongRun[Any]]], click.Command]:
     """Make a command of a function of the chosen options.
 
-    Parameters stand in the order of the help: names of options, or upper-case names of arguments.
+    Parameters stand in the order of the help: names of options, and upper-case names of arguments,
+    with blanks between.
     Every command has the option ``--json``, too.
     """
 
@@ -76,7 +77,9 @@ def command(
             show(answer, as_json=chosen.json)
             context.exit(answer.exit_code)
 
-        made = [_parameter(one) for one in (*parameters, "json")]
+        made: list[click.Parameter] = []
+        for one in (*parameters, "json"):
+            made += map(_parameter, one.split()) if isinstance(one, str) else [one]
         result = click.Command(callback=call, params=made, **_help_of(function))
         if into is not None:
             into.add_command(result)
@@ -110,10 +113,8 @@ def _help_of(function: Callable[..., object]) -> dict[str, Any]:
     return {"name": function.__name__, "help": text, "epilog": epilog}
 
 
-def _parameter(given: str | click.Parameter) -> click.Parameter:
-    if not isinstance(given, str):
-        return given
-    return argument(given) if given.isupper() else option(given)
+def _parameter(name: str) -> click.Parameter:
+    return argument(name) if name.isupper() else option(name)
 
 
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:

@@ -40,13 +40,7 @@ _OPEN = "open"
     *_QUESTION,
     "at_least",
     *_BOUNDS,
-    "likeliest_count",
-    "instead",
-    "drawn",
-    "seed",
-    "prompts",
-    "store",
-    "model_id",
+    "likeliest_count instead drawn seed prompts store model_id",
     *MODEL,
     "log_every",
     into=ask,
@@ -77,8 +71,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
 
 
 @command(
-    "A",
-    "B",
+    "A B",
     *_QUESTION,
     option(
         "tolerance",
@@ -86,8 +79,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         "are, 1 if they are not, 3 if that is open.",
     ),
     *_BOUNDS,
-    "count",
-    "prompts",
+    "count prompts",
     *MODEL,
     "log_every",
 )

@@ -24,17 +24,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 20
 
 
-@command(
-    "A",
-    "B",
-    "exact",
-    "kappa",
-    "tolerance",
-    "compared_along",
-    "false_alarms",
-    "processes",
-    *CORPUS,
-)
+@command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS)
 def compare(chosen: Chosen) -> Answer:
     """Print whether two PDFA are the same, or what words changed.
 
@@ -151,7 +141,7 @@ _DIVERGENCES = {
 }
 
 
-@command("A", "B", "worst_states")
+@command("A B worst_states")
 def divergence(chosen: Chosen) -> Answer:
     """Measure exactly how far two automata are apart.
 
@@ -189,17 +179,11 @@ def divergence(chosen: Chosen) -> Answer:
 
 
 @command(
-    "A",
-    "B",
-    "drawn_words",
+    "A B drawn_words",
     option("seed", "Same seed, same words."),
     "longest",
     corpus("Use the words of FILE; those that are marked (cut) are counted."),
-    "all_words",
-    "exact",
-    "kappa",
-    "tolerance",
-    "k",
+    "all_words exact kappa tolerance k",
     *MODEL,
 )
 def evaluate(chosen: Chosen) -> Answer:

@@ -53,8 +53,7 @@ _FIGURES = (
     "cut_length",
     corpus("Take the words to ask from FILE; divergence is then under these words."),
     *RUN,
-    "held_out",
-    "unseen",
+    "held_out unseen",
     *CORPUS,
     "template",
     *LOG,
@@ -272,11 +271,9 @@ def simplify(chosen: Chosen) -> Answer:
 
 
 @command(
-    "PDFA",
-    "[SOURCE]",
+    "PDFA [SOURCE]",
     corpus("Fit to what follows in the words of FILE; with SOURCE, to its answers along them."),
-    "transitions",
-    "symbols",
+    "transitions symbols",
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),

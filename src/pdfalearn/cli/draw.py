@@ -46,12 +46,10 @@ def draw(chosen: Chosen) -> Answer:
 
 
 @command(
-    "FILE",
-    "[OTHER]",
+    "FILE [OTHER]",
     option("output", "Write the page here; FILE's name in .html if not given."),
     option("title", "The title of the page; FILE's name if not given.", default=None),
-    "opened",
-    "corpora",
+    "opened corpora",
     *CORPUS,
 )
 def view(chosen: Chosen) -> Answer:

@@ -35,9 +35,7 @@ def experiments() -> None:
 @command(
     click.Argument(["experiment"], metavar="1|2|3|4|5|all"),
     output("Where the results go.", **FOLDER),
-    "scale",
-    "learners",
-    "values",
+    "scale learners values",
     option("tolerances", "The tolerance for each κ of one experiment.", show_default="1/κ"),
     "targets",
     option("seed", "Same seed, same targets."),
@@ -85,7 +83,7 @@ def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     )
 
 
-@command("FOLDER", "published", into=experiments)
+@command("FOLDER published", into=experiments)
 def report(chosen: Chosen) -> Answer:
     """Write FOLDER/report.html, and the figures as SVG and PNG.
 

@@ -36,15 +36,12 @@ _MOST_UNRESOLVED = 5
     option("kappa", "Learn with K intervals (quantization).", show_default=str(DEFAULT_KAPPA)),
     option("exact", "Learn to the last bit."),
     option("tolerance", "Learn within a tolerance; for lpstar and wlstar only."),
-    "decimals",
-    "learner",
+    "decimals learner",
     *ORACLE,
     *BUDGET,
     *RUN,
     option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
-    "tree",
-    "access_words",
-    "log_every",
+    "tree access_words log_every",
 )
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
@@ -226,17 +223,14 @@ def _batches(statistics: Statistics) -> dict[str, object]:
 
 
 @command(
-    "MODEL",
-    "kappas",
-    "tolerances",
+    "MODEL kappas tolerances",
     *MODEL,
     *ORACLE,
     *BUDGET,
     corpus("Measure divergence on the words of FILE; of a PDFA it is computed."),
     *RUN,
     option("output", "Where to write the recommended automaton, if there is one."),
-    "plot",
-    "log_every",
+    "plot log_every",
 )
 def sweep(chosen: Chosen) -> LongRun[Sweep]:
     """Learn MODEL with several kappas and recommend one.

@@ -77,7 +77,7 @@ def sample(chosen: Chosen) -> Answer:
     return Answer({**given, "words": words, "cut": cut}, [Verbatim(lines)])
 
 
-@command("PDFA", "WORDS...", "line", "each", "top", "by", "window", "other", *CORPUS, "processes")
+@command("PDFA WORDS... line each top by window other", *CORPUS, "processes")
 def score(chosen: Chosen) -> Answer:
     """Score the words of files, which may have any size.
 

@@ -22,8 +22,7 @@ from pdfalearn.errors import InputError
 
 
 @command(
-    "PDFA",
-    "WORDS...",
+    "PDFA WORDS...",
     option(
         "false_alarms",
         "The share of usual sessions that may be above a threshold.",
@@ -84,16 +83,7 @@ def calibrate(chosen: Chosen) -> Answer:
 
 
 @command(
-    "PDFA",
-    "FILE",
-    "follow",
-    "threshold",
-    "scores",
-    "reach",
-    "idle",
-    "most_open",
-    "state",
-    "save_every",
+    "PDFA FILE follow threshold scores reach idle most_open state save_every",
     option("output", "Append alarms to FILE, none twice, instead of printing them."),
     "evicted",
     option("session", "Without templates: the field of the session.", metavar="NAME"),

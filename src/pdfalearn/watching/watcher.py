@@ -170,9 +170,8 @@ class Watcher:
             if "output" not in note:  # they are another monitor's
                 self.output.known.clear()
         self.follower.is_resumed = self.state is not None
-        if (
-            self.state is not None and not note
-        ):  # so that after a kill it is known where alarms began
+        # After a kill it has to be known where alarms began.
+        if self.state is not None and not note:
             self._save(self.state)
 
     def summary(self) -> list[str]:
