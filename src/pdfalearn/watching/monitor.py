@@ -77,8 +77,8 @@ class Monitor:
     -----
     A session begins with its first event, and ends with the terminal; the next event of its name
     begins a new one. Each score raises one alarm a session. Which are idle is told by the median of
-    the times of the last three events, so that one wrong time evicts no other session; events count in the
-    order in which they come, whatever their times.
+    the times of the last three events, so that one wrong time evicts no other session; events count
+    in the order in which they come, whatever their times.
 
     Examples
     --------
