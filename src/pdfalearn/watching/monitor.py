@@ -18,7 +18,7 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.open_sessions import Clock, OpenSessions
+from pdfalearn.watching.open_sessions import Clock, OpenSessions, read_times
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
@@ -112,7 +112,9 @@ class Monitor:
             if (window, other) != (None, None):
                 raise InputError("thresholds have their own window and other: leave these out")
             window, other = thresholds.events, thresholds.other
-        self._scale = Scale(pdfa, other or OTHER, WINDOW if window is None else window)
+        self._scale = Scale(
+            pdfa, OTHER if other is None else other, WINDOW if window is None else window
+        )
         limits = check_thresholds(thresholds, scores)
         self._thresholds = {1 << SCORES.index(one): (one, limit) for one, limit in limits.items()}
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
@@ -160,7 +162,9 @@ class Monitor:
             The time of each event, in seconds, say; NaN counts as the time of the event before.
             Without times, the clock stands still, and no session is ever idle.
         """
-        sessions, events = list(sessions), list(events)
+        events = list(events)
+        # What arrays hold are values of NumPy, which no file can.
+        sessions = sessions.tolist() if hasattr(sessions, "tolist") else list(sessions)
         if len(sessions) != len(events) or (times is not None and len(times) != len(events)):
             raise InputError("there have to be as many sessions as events, and as many times")
         try:
@@ -169,7 +173,7 @@ class Monitor:
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
         self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
-        given = None if times is None else np.asarray(times, dtype=np.float64)
+        given = None if times is None else read_times(times)
         take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
         alarms, begin = list[Alarm](), 0
         while begin < len(events):

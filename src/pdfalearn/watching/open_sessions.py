@@ -69,6 +69,17 @@ class Clock:
         return filled, int(np.count_nonzero(jumps))
 
 
+def read_times(times: Sequence[float] | Floats) -> Floats:
+    """Return times as numbers; of dates the unit is not known."""
+    try:
+        found = np.asarray(times)
+        if found.dtype.kind not in "mM":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError("times have to be numbers, such as seconds: of dates give .timestamp()")
+
+
 class OpenSessions:
     """Sessions by name, each with a record in one table, which grows as it must."""
 
