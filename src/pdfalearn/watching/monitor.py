@@ -14,7 +14,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
@@ -112,9 +112,8 @@ class Monitor:
             if (window, other) != (None, None):
                 raise InputError("thresholds have their own window and other: leave these out")
             window, other = thresholds.events, thresholds.other
-        self._scale = Scale(
-            pdfa, OTHER if other is None else other, WINDOW if window is None else window
-        )
+        other = OTHER if other is None else other
+        self._scale = Scale(pdfa, other, WINDOW if window is None else window)
         limits = check_thresholds(thresholds, scores)
         self._thresholds = {1 << SCORES.index(one): (one, limit) for one, limit in limits.items()}
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
@@ -213,15 +212,7 @@ class Monitor:
 
     def restore(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Go on with the sessions of a file that `save` wrote; return its note."""
-
-        def check(header: dict[str, Any]) -> None:
-            if header.get("made_for") != self._fingerprint:
-                raise FileFormatError(
-                    "is of a monitor of another automaton, or with another window, other, events "
-                    "or languages; make the monitor as it was, or begin with a new file"
-                )
-
-        header = self._open.restore(path, check)
+        header = self._open.restore(path, self._fingerprint)
         self._clock.last = header["clock"]
         self.counts.update(header["counts"])
         return dict(header["note"])
