@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from pdfalearn.analysis import Tally, count_taken, judge_changes
 from pdfalearn.corpora import Corpus, CorpusLike, Others, as_corpus
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results import Changes
+from pdfalearn.results import Changes, PairChange
 from pdfalearn.text import are_characters, symbol_text
 from pdfalearn.typing import Floats
 from pdfalearn.viewing.automaton import Beside, automaton_data, finite_or_none
@@ -153,13 +154,12 @@ def odd_data(
     is_joined = are_characters(pdfa.alphabet)
     entries = []
     for one in _find_odd_words(pdfa, corpus):
-        states = [pdfa.initial]
-        for code in one.codes[: min(one.position, _MOST_STEPS)]:  # unknown events lead nowhere
-            states.append(
-                states[-1] if code == len(pdfa.alphabet) else int(pdfa.table[states[-1], code])
-            )
+        begin = one.codes[: min(one.position, _MOST_STEPS)]
+        known = [code for code in begin if code < len(pdfa.alphabet)]  # others lead nowhere
+        states = accumulate(
+            known, lambda state, code: int(pdfa.table[state, code]), initial=pdfa.initial
+        )
         before = [events[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
-        known = [code < len(pdfa.alphabet) for code in one.codes[: len(states) - 1]]
         entries.append(
             {
                 "name": f"{one.number:,}" if names is None else names[one.number - 1],
@@ -169,8 +169,8 @@ def odd_data(
                 "surprisal": finite_or_none(one.surprisal),
                 "before": ("… " if one.position > _SHOWN else "")
                 + ("" if is_joined else " ").join(before),
-                "states": [states[0], *(s for s, ok in zip(states[1:], known, strict=True) if ok)],
-                "texts": [events[c] for c, ok in zip(one.codes, known, strict=False) if ok],
+                "states": list(states),
+                "texts": [events[code] for code in known],
             }
         )
     return {
@@ -183,27 +183,17 @@ def odd_data(
 
 def changes_data(changes: Changes) -> dict[str, Any]:
     """Return the tables of what has changed; transitions name the states that they join."""
+
+    def transitions(pair: PairChange) -> list[dict[str, Any]]:
+        return [vars(one) | {"symbol": changes.event_text(one.symbol)} for one in pair.transitions]
+
     return {
         "statement": changes.statement,
         "events": changes.event_cells()[:_MOST_CHANGES],
         "moreEvents": max(0, len(changes.events) - _MOST_CHANGES),
         "pairs": [
-            {
-                "source": pair.source,
-                "to": changes.target_text(pair),
-                "share": pair.share,
-                "transitions": [
-                    {
-                        "symbol": changes.event_text(one.symbol),
-                        "a": one.probability_a,
-                        "b": one.probability_b,
-                        "share": one.share,
-                        "p": one.adjusted,
-                    }
-                    for one in pair.transitions
-                ],
-            }
-            for pair in changes.pairs[:_MOST_CHANGES]
+            {"source": one.source, "to": changes.target_text(one), "transitions": transitions(one)}
+            for one in changes.pairs[:_MOST_CHANGES]
         ],
         "morePairs": max(0, len(changes.pairs) - _MOST_CHANGES),
     }

@@ -47,9 +47,9 @@ panels["changes"] = (element, data, page) => {
     const rows = data.pairs.flatMap((pair) => pair.transitions.map((one, i) => [
       i ? "" : chosenButton(`${pair.source} → ${pair.to}`, "Show this state", () => show(pair.source)),
       apart(one.symbol),
-      chanceText(one.a), chanceText(one.b),
-      make("span", { class: one.b > one.a ? "more-in-b" : "more-in-a" }, one.b > one.a ? "▲ more in B" : "▼ less in B"),
-      `${numberText(100 * one.share)}%`, one.p < 1e-6 ? "< 1e-6" : numberText(one.p, 2),
+      chanceText(one.probability_a), chanceText(one.probability_b),
+      one.probability_b > one.probability_a ? make("span", { class: "more-in-b" }, "▲ more in B") : make("span", { class: "more-in-a" }, "▼ less in B"),
+      `${numberText(100 * one.share)}%`, one.adjusted < 1e-6 ? "< 1e-6" : numberText(one.adjusted, 2),
     ]));
     card.append(make("h3", {}, "Changed transitions"),
       scrolled("Changed transitions", figureTable(["states", "event", "in A", "in B", "", "share", "p-value"], rows, 2)));
