@@ -215,7 +215,7 @@ OPTIONS: dict[str, Settings] = {
     "other": value(
         SHARE,
         "The probability of an event that PDFA does not have; it is counted, and the state stays.",
-        show_default="1e-6; with --each as PDFA was calibrated, or 1e-9",
+        show_default="1e-6; with --each as calibrated, or 1e-9",
     ),
     "compared_along": value(
         kind("PDFA"),
@@ -292,11 +292,7 @@ OPTIONS: dict[str, Settings] = {
         "--template: how times are written, as in '%d/%b/%Y:%H:%M:%S', or 'epoch'.",
         show_default="ISO 8601",
     ),
-    "window": value(
-        POSITIVE,
-        "How many events the score 'window' is about.",
-        show_default="as PDFA was calibrated, or 10",
-    ),
+    "window": value(POSITIVE, "Events of the score 'window'.", show_default="as calibrated, or 10"),
     "each": flag("Show the oddest sessions, each with the place where it is odd."),
     "top": value(POSITIVE, "--each: how many sessions.", default=20),
     "by": choice(*SCORES, text="--each: by this score.", default="peaks"),

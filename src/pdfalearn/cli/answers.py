@@ -20,10 +20,8 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, LanguageModel
+    from pdfalearn.cli._chosen import Model
     from pdfalearn.exploring import Drift, Exploration
-
-    Model = PDFA | LanguageModel
 
 Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within")

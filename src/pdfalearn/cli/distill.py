@@ -28,9 +28,8 @@ from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text, shorten
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Corpus, Frontier, LanguageModel
-
-    Model = PDFA | LanguageModel
+    from pdfalearn import PDFA, Corpus, Frontier
+    from pdfalearn.cli._chosen import Model
 
 # Options that have a meaning for words only, and for models only.
 _FOR_WORDS = ("held_out", "unseen")

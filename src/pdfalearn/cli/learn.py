@@ -273,7 +273,7 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     return LongRun(run, line, describe, "sweep", "anything was learnt", outputs)
 
 
-def _recommended(found: Sweep) -> PDFA | None:
+def _choose(found: Sweep) -> PDFA | None:
     return None if found.recommended is None else found.recommended.pdfa
 
 
@@ -292,7 +292,7 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
     from pdfalearn.files import check_can_write, write_named
 
     outputs: list[Output[Sweep]]
-    outputs = automaton_output(chosen, _recommended, "the recommended automaton")
+    outputs = automaton_output(chosen, _choose, "the recommended automaton")
     if chosen.plot is not None:
         check_can_write(chosen.plot, _PLOT_WRITERS)
         figure = new_figure()  # matplotlib may be missing

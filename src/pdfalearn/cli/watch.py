@@ -84,7 +84,7 @@ def calibrate(chosen: Chosen) -> Answer:
 
 @command(
     "PDFA FILE follow threshold scores reach idle most_open state save_every",
-    option("output", "Append alarms to FILE, none twice, instead of printing them."),
+    option("output", "Append alarms to FILE, and print none; with --state, none comes twice."),
     "evicted",
     option("session", "Without templates: the field of the session.", metavar="NAME"),
     option("event", "Without templates: the field of the event.", show_default="event"),

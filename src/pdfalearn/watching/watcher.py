@@ -71,7 +71,7 @@ class AlarmFile:
         """
         self.known = {(begun, score) for begun, score in known}
         end = begin = size if size <= self.size() else 0
-        if not self.path.exists():
+        if not self.path.is_file():  # there is nothing to read, or no end of it
             return
         try:
             with self.path.open("rb") as stream:
