@@ -141,7 +141,10 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
         wrong = error_of("monitor", "small.json", "today.log", *LIMIT, "-o", "other.log", *state)
         assert "other.log has a line that is not an alarm" in wrong
         assert Path("other.log").read_text() == before
-    run("monitor", "small.json", "today.log", *LIMIT, "-o", "/dev/zero")  # which has no end
+    Path("odd.jsonl").write_text('{"session": 1, "event": "z"}\n')
+    run("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/zero")  # which has no end
+    full = error_of("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/full")
+    assert full.startswith("/dev/full: No space left")
     assert "it is empty" in error_of("distill", "empty.log", *SESSION)
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr

@@ -95,10 +95,15 @@ class AlarmFile:
 
     def append(self, texts: list[str]) -> None:
         """Write lines to the end, and wait until the disk has them."""
-        with self.path.open("ab") as stream:
-            stream.write("".join(texts).encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        try:
+            with self.path.open("ab") as stream:
+                stream.write("".join(texts).encode())
+                stream.flush()
+                if self.path.is_file():
+                    os.fsync(stream.fileno())
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
 
 @dataclass
