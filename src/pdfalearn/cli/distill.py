@@ -114,7 +114,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     of_models = [name for name in chosen.source if not names_words(name, chosen)]
     if chosen.template:
         chosen.refuse((*_FOR_MODELS, *CORPUS), "is not for logs of raw lines (--template).")
-        outputs, corpus, notes = _read_log(chosen)
+        outputs, corpus, notes = _load_log(chosen)
         of_models = []
     else:
         chosen.refuse(LOG, "needs --template: it is for logs of raw lines.")
@@ -140,7 +140,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     return LongRun(run, line, describe, "frontier", "there was anything to measure", outputs)
 
 
-def _read_log(chosen: Chosen) -> tuple[list[Output[Frontier]], Corpus, tuple[str, ...]]:
+def _load_log(chosen: Chosen) -> tuple[list[Output[Frontier]], Corpus, tuple[str, ...]]:
     """Read raw lines: return the file that also says how, the sessions, and what is to be said."""
     watching, path = pdfalearn.watching, chosen.output
     if path is not None:

@@ -94,7 +94,7 @@ def learn_log(
     drain = import_extra("drain3.drain", "templates of lines").Drain(
         sim_th=check_number(similarity, "similarity", 0, 1), param_str=WILDCARD, max_children=100
     )
-    return _read(source, LogReader((), tuple(masks), session, gap, time_format), drain)
+    return _parse_log(source, LogReader((), tuple(masks), session, gap, time_format), drain)
 
 
 def read_log(source: LogLike, reader: LogReader) -> LoggedSessions:
@@ -109,10 +109,10 @@ def read_log(source: LogLike, reader: LogReader) -> LoggedSessions:
     ...     read_log(path, LogReader(("user <*> in",), session="user (.*) ")).names
     ['ann', 'bob']
     """
-    return _read(source, reader)[1]
+    return _parse_log(source, reader)[1]
 
 
-def _read(
+def _parse_log(
     source: LogLike, reader: LogReader, drain: Any = None
 ) -> tuple[LogReader, LoggedSessions]:
     """Read all lines; with Drain, find their templates first."""
@@ -145,10 +145,10 @@ def _read(
         reader = replace(reader, templates=tuple(sorted(templates)))
     found = [reader.find(text) for text in masked]
     known = [str(name) for name in names], owners, [found[one] for one in places.tolist()], times
-    return reader, _cut_sessions(*known, reader.gap, undecodable)
+    return reader, _group_events(*known, reader.gap, undecodable)
 
 
-def _cut_sessions(
+def _group_events(
     names: list[str],
     owners: Integers,
     events: list[str],

@@ -18,7 +18,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.open_sessions import Clock, OpenSessions, read_times
+from pdfalearn.watching.open_sessions import Clock, OpenSessions, as_times
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
@@ -172,7 +172,7 @@ class Monitor:
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
         self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
-        given = None if times is None else read_times(times)
+        given = None if times is None else as_times(times)
         take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
         alarms, begin = list[Alarm](), 0
         while begin < len(events):

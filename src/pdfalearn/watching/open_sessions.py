@@ -69,7 +69,7 @@ class Clock:
         return filled, int(np.count_nonzero(jumps))
 
 
-def read_times(times: Sequence[float] | Floats) -> Floats:
+def as_times(times: Sequence[float] | Floats) -> Floats:
     """Return times as numbers; of dates the unit is not known."""
     try:
         found = np.asarray(times)
