@@ -130,6 +130,9 @@ def test_sessions_and_templates_can_be_told_apart(open_page: Open) -> None:
     words = [(names[0],), (names[0], names[1], "never seen")]
     with pytest.raises(InputError, match="1 names for 2 words"):
         view(pdfa, words, names=["ann"])
+    for others in ((), (pdfa,), (words, words)):
+        with pytest.raises(InputError, match="of one corpus"):
+            view(pdfa, *others, names=["ann", "bob"])
     opened = open_page(view(pdfa, words, names=["ann", "bob"]))
     assert recorded_document(pdfa, [words], ["ann", "bob"])["odd"][0]["session"] == "bob"
     row = opened.page.locator(".odd tbody tr").first

@@ -101,7 +101,7 @@ def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
     watch = read_watch(chosen.file)
     pdfa = watch.pdfa
     read = [read_words(watch, chosen, (name,)) for name in chosen.corpora]
-    corpora, names = [one.corpus for one in read], read[0].names
+    corpora, names = [one.corpus for one in read], read[0].names if len(read) == 1 else None
     files = " and ".join(Path(name).name for name in chosen.corpora)
     title = chosen.title or f"{Path(chosen.file).name} with {files}"
     page = pdfalearn.view(pdfa, *corpora, title=title, names=names)

@@ -77,7 +77,7 @@ def view(
     title : str, optional
         The title of the page; if not given, it names the kind and the size.
     names : sequence of str, optional
-        The names of the words of a corpus, such as those of sessions.
+        The names of the words of the one corpus, such as those of sessions.
 
     Returns
     -------
@@ -99,6 +99,8 @@ def view(
     >>> view(figure_1(), ["a", "aa"], ["aaa"]).title
     'PDFA of 2 states with 2 corpora'
     """
+    if names is not None and (len(others) != 1 or isinstance(others[0], PDFA)):
+        raise InputError("names are those of the words of one corpus")
     if len(others) == 1 and isinstance(others[0], PDFA):
         a, b = check_pdfa(thing, "thing"), others[0]
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
