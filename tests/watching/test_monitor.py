@@ -200,7 +200,7 @@ def test_files_of_other_monitors_are_refused(tmp_path: Path) -> None:
 
 def test_arrays_of_sessions_are_plain_values(tmp_path: Path) -> None:
     monitor = Monitor(figure_1(), {"largest": 5.0})
-    [alarm] = monitor.observe_many(np.array([1, 2]), np.array(["a", "z"]), np.array([0, 1]))
+    [alarm] = monitor.observe_many(np.array([1, 2]), np.array(["a", "z"]), [0.0, 1.0])
     assert type(alarm.session) is int
     monitor.save(tmp_path / "state.npz")
 
@@ -221,5 +221,5 @@ def test_what_is_wrong_is_named() -> None:
         Monitor(figure_1(), {"largest": 5.0}, other=0)
     for times in (["2026-11-19"], np.array(["2026-11-19"], dtype="datetime64[s]")):
         with pytest.raises(InputError, match="times have to be numbers"):
-            monitor.observe_many(["x"], ["a"], times)
+            monitor.observe_many(["x"], ["a"], times)  # type: ignore[arg-type]
     assert monitor.observe_many([], []) == []

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number
@@ -147,8 +148,8 @@ class Monitor:
 
     def observe_many(
         self,
-        sessions: Sequence[Hashable],
-        events: Sequence[Symbol],
+        sessions: Sequence[Hashable] | NDArray[Any],
+        events: Sequence[Symbol] | NDArray[Any],
         times: Sequence[float] | Floats | None = None,
     ) -> list[Alarm]:
         """Take many events, each with the name of its session, in the order in which they came.
