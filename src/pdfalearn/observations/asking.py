@@ -33,8 +33,11 @@ from pdfalearn.typing import Floats
 if TYPE_CHECKING:
     from pdfalearn.stores import ModelAnswers
 
-# Batches have at most this many words.
+# Batches of words that cost nothing have at most this many.
 _LARGEST_BATCH = 2**16
+# All others have at most this many: larger ones bring nothing, and between two of them progress is
+# reported, answers are noted, and Ctrl-C stops.
+_LARGEST_PAID_BATCH = 2**13
 # Where a budget or a store counts words that cost something, batches have at most this many.
 _LOST_AT_MOST = 1024
 # Where moreover every distribution is a question of its own, as to a server.
@@ -113,7 +116,7 @@ class Asker:
         if self._meter.guard is not None:
             nbytes = table.size * table.node_bytes + self._answers.nbytes
             self._meter.check_guard(self._meter.guard, nbytes)
-        size = self._batch_size() if self._is_counted else _LARGEST_BATCH
+        size = self._batch_size()
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
             if begin:
@@ -128,9 +131,11 @@ class Asker:
             self._audits.audit_on_the_way()
 
     def _batch_size(self) -> int:
-        """Return how many words may be asked for in a batch where a budget or a store counts."""
+        """Return how many words may be asked for in a batch."""
         if self._model.cost.is_free:
             return _LARGEST_BATCH
+        if not self._is_counted:
+            return _LARGEST_PAID_BATCH
         most = _LOST_AT_MOST if self._prefixes_free else _SENT_AT_MOST
         seconds = self._meter.budget.max_seconds
         if seconds is None:
