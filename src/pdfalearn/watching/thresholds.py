@@ -183,9 +183,8 @@ def check_thresholds(
             f"thresholds is {shorten(repr(given), 60)}; give what calibrate returns, or a number "
             "for each score, as in {'largest': 12.0}"
         )
-    chosen: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
-    if isinstance(given, Thresholds):
-        chosen = {score: getattr(given, score, None) for score in scores}
+    is_made = isinstance(given, Thresholds)
+    chosen: Any = {one: getattr(given, one, None) for one in scores} if is_made else given or {}
     for score, threshold in chosen.items():
         if score not in SCORES:
             raise InputError(f"score {score!r} is not one of {', '.join(SCORES)}")
