@@ -62,6 +62,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
     assert alarm["expected_instead"][0][0] == "req=<*> login of ann"
+    assert alarm["line"] == "req=x1 logout"
     assert alarm["reaching"] == {"req=<*> page <*>": pytest.approx(0, abs=0.01)}
     assert "lines without a session: 1" in done.stderr
     members = run_json("monitor", "watched.json", "today.log", "--threshold", 3)

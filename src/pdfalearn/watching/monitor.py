@@ -282,6 +282,7 @@ class Monitor:
                     reaching=self._reaching(found[0], done) if column else {},
                     time=clock,
                     begun=begun,
+                    number=number,
                 )
             )
         self.counts["alarms"] += len(alarms)

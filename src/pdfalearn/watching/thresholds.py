@@ -172,6 +172,8 @@ class Alarm:
     begun: int
     """The number of the session's first event among all events: with the score, it tells one alarm
     from all others, also where the name of a session comes again."""
+    number: int
+    """The number of the event, or of the session's last one if the end was found by silence."""
 
 
 def check_thresholds(

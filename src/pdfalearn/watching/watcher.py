@@ -16,12 +16,14 @@ import numpy as np
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import lock_file, show_name
+from pdfalearn.text import shorten
 from pdfalearn.watching.following import Follower
 from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_time
 from pdfalearn.watching.monitor import Monitor
-from pdfalearn.watching.thresholds import Alarm
 
 _SWEEP_SECONDS = 1.0
+# Of a longer line an alarm has both ends.
+_MOST_CHARACTERS = 1000
 
 
 @dataclass
@@ -149,7 +151,8 @@ class Watcher:
                 elif now - swept > _SWEEP_SECONDS:
                     # Nothing is written, and time goes on.
                     swept = now
-                    alarms = self.monitor.sweep(self.monitor.now + now - heard)
+                    silent = self.monitor.sweep(self.monitor.now + now - heard)
+                    alarms = list(map(asdict, silent))
                 yield from self._write(alarms)
                 if self.is_stopped:
                     break
@@ -159,7 +162,8 @@ class Watcher:
             if not self.is_stopped:
                 is_end = isinstance(self.reader, LogReader) and self.reader.gap is None
                 is_end = is_end and self.state is None
-                yield from self._write(self.monitor.end_all() if is_end else self.monitor.sweep())
+                last = self.monitor.end_all() if is_end else self.monitor.sweep()
+                yield from self._write(list(map(asdict, last)))
             if self.state is not None:
                 self._save(self.state)
 
@@ -199,7 +203,8 @@ class Watcher:
             first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
 
-    def _observe(self, lines: list[str]) -> list[Alarm]:
+    def _observe(self, lines: list[str]) -> list[dict[str, Any]]:
+        """Return the alarms of lines, each with the line of its event."""
         sessions, events, times = self.reader.parse(lines)
         kept = [place for place, one in enumerate(sessions) if one is not None]
         if len(kept) < len(lines):
@@ -215,11 +220,15 @@ class Watcher:
         found = len(lines), len(lines) - len(kept), len(kept) - dated, dated
         for name, count in zip(tally, found, strict=True):
             tally[name] += count
-        return self.monitor.observe_many(sessions, events, times)
+        before = self.monitor.counts["events"]
+        alarms = list(map(asdict, self.monitor.observe_many(sessions, events, times)))
+        for one in alarms:
+            if one["number"] >= before:
+                one["line"] = shorten(lines[kept[one["number"] - before]], _MOST_CHARACTERS)
+        return alarms
 
-    def _write(self, alarms: list[Alarm]) -> Iterator[str]:
-        found = [asdict(alarm) for alarm in alarms]
-        found += [{**one, "score": "evicted"} for one in self.evicted]
+    def _write(self, alarms: list[dict[str, Any]]) -> Iterator[str]:
+        found = alarms + [{**one, "score": "evicted"} for one in self.evicted]
         self.evicted.clear()
         if self.output is not None:
             known = self.output.known
