@@ -61,8 +61,7 @@ def command(
     """Make a command of a function of the chosen options.
 
     Parameters stand in the order of the help: names of options, and upper-case names of arguments,
-    with blanks between.
-    Every command has the option ``--json``, too.
+    with blanks between. Every command has the option ``--json``, too.
     """
 
     def make(function: Callable[[Chosen], Answer | LongRun[Any]]) -> click.Command:
