@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pdfalearn.typing import Floats
 
 _MOST_ROWS = 20
+# Files of words seldom have as many events that the other file has not.
+_MANY_EVENTS = 100
 
 
 @command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS)
@@ -102,6 +104,8 @@ def _compare_words(chosen: Chosen) -> Answer:
         (a, b), settings["model"] = (one.corpus for one in read), watch.pdfa
         notes += [note for one in read for note in one.notes]
     found = pdfalearn.compare(a, b, **settings)
+    if along is None and len(found.events) > _MANY_EVENTS:
+        notes.append("are these raw lines? Then give a --model that was distilled with --template")
     members = {**chosen.collect("a", "b"), "model": along, **found.document()}
     members["left_out"] = a.left_out + b.left_out
     first, second = found.statement.split("\n")
