@@ -72,6 +72,7 @@ class Asker:
         self._prefixes_free = model.cost.prefix == 0
         # Whether the row before an undefined word, or a guide, says so for nothing.
         self._undefined_free = self._prefixes_free or model.is_constrained
+        self._largest_batch = _LARGEST_BATCH if model.cost.is_free else _LARGEST_PAID_BATCH
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # Whether a budget or a store counts words, or a server gets them: what it has answered is
         # noted soon, as it may fail for good in the next batch.
@@ -116,7 +117,7 @@ class Asker:
         if self._meter.guard is not None:
             nbytes = table.size * table.node_bytes + self._answers.nbytes
             self._meter.check_guard(self._meter.guard, nbytes)
-        size = self._batch_size()
+        size = self._batch_size() if self._is_counted else self._largest_batch
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
             if begin:
@@ -131,11 +132,9 @@ class Asker:
             self._audits.audit_on_the_way()
 
     def _batch_size(self) -> int:
-        """Return how many words may be asked for in a batch."""
+        """Return how many words may be asked for in a batch where a budget or a store counts."""
         if self._model.cost.is_free:
             return _LARGEST_BATCH
-        if not self._is_counted:
-            return _LARGEST_PAID_BATCH
         most = _LOST_AT_MOST if self._prefixes_free else _SENT_AT_MOST
         seconds = self._meter.budget.max_seconds
         if seconds is None:
