@@ -28,7 +28,7 @@ function likelyWord(following, word) {
   const areCut = names.some((name, i) => name !== automaton.text(word[i]));
   const short = areCut ? names.map((name) => name.replace(/^… | …$/g, "")).join(", ") : text;
   const { steps, end, error } = following.stepsOf(word);
-  const log = logOf(steps) + Math.log(following.automaton.terminal[end]);
+  const log = logOf(steps) + Math.log(automaton.terminal[end]);
   const button = make(
     "button",
     { type: "button", class: "line", click: () => following.follow(word) },
