@@ -76,14 +76,25 @@ def estimate(
         high = low + _gap(frontier, rows, event)
         return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, 1.0, ())
     untold = _gap(frontier, rows, event) - open_mass
-    before = frontier.calls
-    pilot = max(1, int((ends_at - before) * _PILOT_SHARE))
-    _walk(frontier, *_draw_items(frontier, items, weights, pilot, random), random)
-    cost = max((frontier.calls - before) / pilot, 1 / _MOST_AT_ONCE)
-    count = max(1, int((ends_at - frontier.calls) / cost))  # fixed before these are drawn
-    ends = _walk(frontier, *_draw_items(frontier, items, weights, count, random), random)
-    hits = int(np.append(event, [False, False])[ends.labels].sum())
+
+    def walk(count: int) -> Ends:
+        drawn = _draw_items(frontier, items, weights, count, random)
+        return _walk(frontier, *drawn, random, ends_at)
+
+    # How many walks to draw has to be fixed before: some that are not counted tell what one costs.
+    begun, tried = frontier.calls, 1
+    pilot_ends = begun + (ends_at - begun) * _PILOT_SHARE
+    walk(tried)
+    while frontier.calls < pilot_ends and tried < _MOST_AT_ONCE:
+        walk(tried)
+        tried *= 2
+    cost = (frontier.calls - begun) / tried
+    count = max(1, int((ends_at - frontier.calls) / cost))
+    labels = walk(count).labels
+    # Walks that the calls did not suffice for may all match, or none of them.
+    hits, unfinished = int(np.append(event, [False] * 2)[labels].sum()), int((labels < 0).sum())
     least = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, risk / 2))
+    hits += unfinished
     most = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 1 - risk / 2))
     high = low + open_mass * most + untold
     low += open_mass * least
@@ -143,12 +154,24 @@ def _draw_items(
     return nodes[where], (symbols == TAIL)[where]
 
 
-def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
-    """Let the model go on from nodes until something is settled; all walks go step by step."""
+def _walk(
+    frontier: Frontier,
+    nodes: Integers,
+    are_tails: Integers,
+    random: Generator,
+    ends_at: float = np.inf,
+) -> Ends:
+    """Let the model go on from nodes until something is settled; all walks go step by step.
+
+    Where the calls end before, labels are -1.
+    """
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     nodes, active = nodes.copy(), np.arange(count)
     while len(active):
+        if frontier.calls >= ends_at:
+            labels[active] = -1
+            break
         here = np.unique(nodes[active])
         going = list[Integers]()
         for begin in range(0, len(here), 64):
