@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pdfalearn import Answers, Budget, explore
+from pdfalearn.datasets import figure_1
 from pdfalearn.errors import InputError
 from tests.exploring.cases import matches, served, tiny_llm
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
@@ -24,65 +27,95 @@ def _packages() -> None:
 
 
 def enumerate_truth(
-    llm: Answers, network: Any, prompt: tuple[int, ...], pattern: str, match: str, how: Any
+    llm: Answers,
+    network: Any,
+    is_match: Callable[[bytes], bool],
+    match: str,
+    how: Any,
+    *,
+    cut_ends: bool = False,
 ) -> float:
-    """Return the probability of a match within two tokens, over all token sequences."""
+    """Return the probability of a match within two tokens, over all token sequences.
+
+    Whole answers have one token and end, or two if they end where they are cut.
+    """
     import torch
 
-    spelling, ends = llm.token_bytes, list(llm.ends)
+    spelling, ends, prompt = llm.token_bytes, list(llm.ends), llm.prompt
 
     def rows(texts: list[list[int]]) -> Any:
         with torch.no_grad():
             logits = network(torch.tensor(texts)).logits[:, -1].double().numpy()
         return served(logits, *how)
 
+    if match != "whole" and is_match(b""):
+        return 1.0
     count, total = len(spelling), 0.0
-    known: dict[bytes, bool] = {}
+    known: dict[tuple[bytes, bool], bool] = {}
 
-    def is_match(text: bytes) -> bool:
-        if text not in known:
-            known[text] = matches(text, pattern, match)
-        return known[text]
+    def holds(text: bytes, *, is_end: bool) -> bool:
+        """Return whether a text matches: it has ended, or is sure to match as it is."""
+        if (text, is_end) not in known:
+            kept, is_over = stopped(text, llm.stops)
+            if not is_over and not is_end:  # it may be about to write a stop
+                begun = [
+                    kept.endswith(stop[:n]) * n for stop in llm.stops for n in range(len(stop))
+                ]
+                kept = kept[: len(kept) - max(begun, default=0)]
+            known[text, is_end] = (is_over or is_end or match != "whole") and is_match(kept)
+        return known[text, is_end]
 
     first = rows([list(prompt)])[0]
     second = rows([[*prompt, token] for token in range(count)])
-    if match == "whole":
-        total += first[ends].sum() * is_match(b"")
-    elif is_match(b""):
-        return 1.0
-    for token in range(count):
-        if (text := spelling[token]) is None:
+    total += first[ends].sum() * holds(b"", is_end=True)
+    for token, text in enumerate(spelling):
+        if text is None:
             continue
-        if match != "whole":
-            if is_match(text):
-                total += first[token]
-                continue
-            for other, after in enumerate(spelling):
-                if after is not None and is_match(text + after):
-                    total += first[token] * second[token, other]
-        else:
-            total += first[token] * second[token, ends].sum() * is_match(text)
+        if stopped(text, llm.stops)[1] or holds(text, is_end=False):
+            total += first[token] * holds(text, is_end=False)
+            continue
+        total += first[token] * second[token, ends].sum() * holds(text, is_end=True)
+        for other, after in enumerate(spelling):
+            if after is not None:
+                total += first[token] * second[token, other] * holds(text + after, is_end=cut_ends)
     return float(total)
 
 
+def stopped(text: bytes, stops: tuple[bytes, ...]) -> tuple[bytes, bool]:
+    """Return a text up to the first stop that is complete, byte by byte."""
+    for end in range(1, len(text) + 1):
+        found = [stop for stop in stops if text[:end].endswith(stop)]
+        if found:
+            return text[: end - max(map(len, found))], True
+    return text, False
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_truth_is_inside(seed: int) -> None:
     random = np.random.default_rng(seed)
     tokenizer = byte_tokenizer()
     network = tiny_llm(len(tokenizer) + 2, seed)
     how = [(1.0, None, None), (0.7, None, None), (1.0, 20, None), (1.3, None, 0.8)][seed % 4]
     settings: Any = dict(zip(("temperature", "top_k", "top_p"), how, strict=True))
-    llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], **settings)
-    pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a"]))
-    for match in ("begins", "contains", "whole"):
-        within = 1 if match == "whole" else 2
-        known = enumerate_truth(llm, network, llm.prompt, pattern, match, how)
+    stops = random.choice(["e", "h", "ea", "he", "\n", "d"], seed % 3, replace=False).tolist()
+    llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], stop=stops, **settings)
+    pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a", "h?"]))
+    for match, cut_ends in (
+        ("begins", False),
+        ("contains", False),
+        ("whole", False),
+        ("whole", True),
+    ):
+        within = 1 if match == "whole" and not cut_ends else 2
+        check = functools.partial(matches, pattern=pattern, match=match)
+        known = enumerate_truth(llm, network, check, match, how, cut_ends=cut_ends)
         asked = explore(
             llm,
             {"x": pattern},
-            match=match,
+            match=match,  # type: ignore[arg-type]
             within=within,
+            cut_ends=cut_ends,
             gap=0,
             budget=Budget(max_words=1),
         )
@@ -92,6 +125,35 @@ def test_truth_is_inside(seed: int) -> None:
         assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)
         assert asked.high - asked.low <= 0.001
         assert asked.control > 0 or how[1] or how[2] or known == 1
+
+
+@pytest.mark.slow
+def test_two_languages_where_answers_are_cut() -> None:
+    """What is sure counts there, although another language is open."""
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(len(tokenizer), 1)
+    llm = Answers(network, tokenizer, prompt="heads or")
+    how = (1.0, None, None)
+    languages = {"one": "[a-m]", "two": "[a-m]{3}"}
+    asked = explore(llm, languages, match="begins", within=2, gap=1e-3)
+    check = functools.partial(matches, pattern=languages["one"], match="begins")
+    known = enumerate_truth(llm, network, check, "begins", how)
+    assert asked["one"].low - NEARLY <= known <= asked["one"].high + NEARLY
+    pdfa = figure_1()
+    both = explore(pdfa, {"a": "a", "aa": "aa"}, match="begins", within=1, gap=0)
+    assert both["a"].low == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_samples_end_before_stops() -> None:
+    tokenizer = byte_tokenizer()
+    llm = Answers(tiny_llm(len(tokenizer), 2), tokenizer, prompt="heads or", stop=["e", "th"])
+    asked = explore(llm, "[^z]*", within=3, cut_ends=True, gap=0.1)
+    drawn = asked.sample(40, seed=1)
+    assert all("e" not in str(word) and "th" not in str(word) for word in drawn.words)
+    for one in asked.likeliest(5):
+        assert "e" not in str(one.word)
+    assert {one.is_whole for one in asked.likeliest(20)} == {True, False}
 
 
 @pytest.mark.slow
@@ -156,6 +218,9 @@ def test_bad_arguments() -> None:
         Answers(network, tokenizer, prompt="a", ends=[5000])
     with pytest.raises(InputError, match="too long"):
         Answers(network, tokenizer, prompt=[3] * 70)
+    for stop in ("", ["a", ""], [1]):
+        with pytest.raises(InputError, match="texts that are not empty"):
+            Answers(network, tokenizer, prompt="a", stop=stop)  # type: ignore[arg-type]
     llm = Answers(network, tokenizer, prompt="heads")
     with pytest.raises(InputError, match="prompts to Answers"):
         explore(llm, "a", prompts={"x": (1,)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -268,6 +269,18 @@ class Exploration(Frozen):
         event = self._run.labels_of(name)
         with self._run.asking():
             return draw_matching(self._run, self._rows, event, count, seed, calls)
+
+    def save(self, path: str | Path, *, model_id: str | None = None) -> None:
+        """Write what the model answered, so that `drift` can compare another one with it.
+
+        Parameters
+        ----------
+        path : path
+            The file. It says which question it is about.
+        model_id : str, optional
+            A name for the model, which stands in the file.
+        """
+        self._run.save(path, model_id)
 
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""

@@ -23,11 +23,16 @@ from pdfalearn.typing import Codes, Integers
 _MOST_BYTES = 2**28
 
 
+Kinds = NDArray[np.int16]
+"""What columns settle: numbers of labels, or those behind them."""
+
+
 class StateMap(NamedTuple):
     """What each column of a row does in a state of the languages."""
 
-    settled: NDArray[np.int8]
-    """The label that is settled with a column, the terminal's first; ``control``, or ``live``."""
+    settled: Kinds
+    """The label that is settled with a column, the terminal's first; ``control``, or one more where
+    nothing is."""
     live: Codes
     """The symbols that leave it open, ascending."""
     targets: Codes
@@ -41,10 +46,17 @@ class Reading(Protocol):
     """The languages, with the states that maps speak of."""
     control: int
     """The number after all labels: neither text nor an end."""
+    cuts: Integers
+    """What is settled in each state where words are cut: a label, or ``control + 1`` if nothing."""
 
     @property
     def spelling(self) -> tuple[bytes | None, ...] | None:
         """The bytes of every symbol where languages are about text."""
+        ...
+
+    @property
+    def stops(self) -> tuple[bytes, ...]:
+        """The texts before which a text ends."""
         ...
 
     def map(self, state: int) -> StateMap:
@@ -64,7 +76,7 @@ class SymbolReading:
     ([0, 3, 0], [0])
     """
 
-    spelling = None
+    spelling, stops = None, ()
 
     def __init__(
         self,
@@ -72,10 +84,13 @@ class SymbolReading:
         alphabet: Alphabet,
         *,
         by_beginning: bool = False,
+        cut_ends: bool = False,
     ) -> None:
         dfas = [language_dfa(language, alphabet) for language in languages]
-        self.dfa = label_languages(dfas, by_beginning=by_beginning)
+        labelled = label_languages(dfas, by_beginning=by_beginning)
+        self.dfa, sure = labelled.label_sure()
         self.control = len(self.dfa.members)
+        self.cuts = _label_cuts(self.dfa, sure, is_end=cut_ends)
 
     def map(self, state: int) -> StateMap:
         """Return what every column does in an open state."""
@@ -85,7 +100,7 @@ class SymbolReading:
         settled = np.append(
             self.dfa.labels[state], np.where(decided < 0, self.control + 1, decided)
         )
-        return StateMap(settled.astype(np.int8), live, after[live])
+        return StateMap(settled.astype(np.int16), live, after[live])
 
 
 class TokenReading:
@@ -109,12 +124,18 @@ class TokenReading:
         spelling: tuple[bytes | None, ...],
         *,
         by_beginning: bool = False,
+        cut_ends: bool = False,
+        stops: Sequence[bytes] = (),
     ) -> None:
-        self.spelling = spelling
-        self.dfa = label_texts(languages, by_beginning=by_beginning, is_lasting=True)
+        self.spelling, self.stops = spelling, tuple(stops)
+        labelled = label_texts(
+            languages, by_beginning=by_beginning, is_lasting=True, stops=self.stops
+        )
+        self.dfa, self._sure = labelled.label_sure()
         self.control = len(self.dfa.members)
+        self.cuts = _label_cuts(self.dfa, self._sure, is_end=cut_ends)
         self._trie = _ByteTrie(spelling)
-        self._base = np.full(len(spelling) + 1, self.control, dtype=np.int8)
+        self._base = np.full(len(spelling) + 1, self.control, dtype=np.int16)
         self._base[1 + self._trie.order] = 0
         self._maps: dict[int, StateMap] = {}
         self._bytes = 0
@@ -133,6 +154,8 @@ class TokenReading:
         trie, dfa = self._trie, self.dfa
         columns = self._base.copy()  # label 0 is what most tokens come to
         columns[0] = dfa.labels[state]
+        if (sure := self._sure[state]) > 0:  # whatever follows, even what is not text
+            columns[columns == self.control] = sure
         live, targets = list[Integers](), list[Integers]()
         nodes, states = np.zeros(1, dtype=np.int64), np.array([state])
         while len(nodes):
@@ -151,6 +174,11 @@ class TokenReading:
         columns[1 + symbols] = self.control + 1
         order = np.argsort(symbols)
         return StateMap(columns, symbols[order].astype(np.int32), goals[order].astype(np.int32))
+
+
+def _label_cuts(dfa: LabelledDFA, sure: Integers, *, is_end: bool) -> Integers:
+    """Return what is settled by cutting words in each state: as if they ended, or what is sure."""
+    return dfa.labels if is_end else np.where(sure == 0, len(dfa.members) + 1, sure)
 
 
 def _ranges(begins: Integers, counts: Integers) -> Integers:

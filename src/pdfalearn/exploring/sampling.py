@@ -176,8 +176,8 @@ def _walk(
         going = list[Integers]()
         for begin in range(0, len(here), 64):
             asked = here[begin : begin + 64]
-            (table, *_), untold, _ = frontier.ask(asked)
-            if (untold[0] > 0).any():
+            table, rests, untold = frontier.ask(asked)[0]
+            if (untold > 0).any() or (rests is not None and rests.any()):
                 raise ModelError(
                     "the model does not tell how likely all symbols are, so no answer can be drawn "
                     "from it; explore it only, or wrap it in TopK"
@@ -187,7 +187,7 @@ def _walk(
             for place in np.unique(places).tolist():
                 walks = mine[places == place]
                 node = int(asked[place])
-                after = reading.map(int(frontier.node_states[node]))
+                after = frontier.map_of(node)
                 row = table[place]
                 if are_tails[walks[0]]:  # what was opened before is not drawn from a tail
                     opened = frontier.opened_behind(node)
@@ -199,13 +199,10 @@ def _walk(
                 )
                 columns[walks] = np.minimum(drawn, len(row) - 1)
                 labels[walks] = after.settled[columns[walks]]
-                going.append(walks[labels[walks] > reading.control])
+                if len(after.live):  # else what is open is cut
+                    going.append(walks[labels[walks] > reading.control])
         active = np.concatenate(going) if going else active[:0]
         are_tails = np.zeros(count, dtype=bool)
-        if frontier.deepest is not None:
-            cut = frontier.depths[nodes[active]] >= frontier.deepest
-            labels[active[cut]] = reading.control + 1
-            active = active[~cut]
         if len(active):
             _step(frontier, nodes, columns, active)
     return Ends(labels, nodes, columns)
@@ -279,14 +276,13 @@ def draw_matching(
 def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Generator) -> Integers:
     """Draw with which column behind nodes an event was settled; return pairs of both."""
     drawn = np.stack([nodes, np.zeros(len(nodes), dtype=np.int64)], axis=1)
-    if not frontier.reading.dfa.is_lasting:
+    if not frontier.reading.dfa.is_lasting and frontier.deepest is None:
         return drawn  # only the end settles a match
     different = np.unique(nodes)
     for begin in range(0, len(different), 64):
         asked = different[begin : begin + 64]
-        (table, *_), _, _ = frontier.ask(asked)
-        for node, row in zip(asked.tolist(), table, strict=True):
-            settled = frontier.reading.map(int(frontier.node_states[node])).settled
+        for node, row in zip(asked.tolist(), frontier.ask(asked)[0].columns, strict=True):
+            settled = frontier.map_of(node).settled
             is_match = np.append(event, [False, False])[settled]
             cumulative = np.cumsum(np.where(is_match, row, 0.0))
             here = (nodes == node).nonzero()[0]

@@ -12,7 +12,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._token_bytes import token_bytes
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
-from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.models.spelling import Spelling, Texts, check_text
 from pdfalearn.models.transformer import TransformerModel
 from pdfalearn.rows import Rows
 
@@ -44,6 +44,9 @@ class Answers(TransformerModel):
         Whether each prompt is put into the tokenizer's chat template.
     ends : sequence of str or int, or None
         The tokens that end an answer; if None, all of the model's own.
+    stop : str or sequence of str
+        Texts at which an answer ends as well: before the first that is complete, whatever else its
+        last token holds.
     temperature, top_k, top_p
         How the model is served; if not given, the distribution is taken as it is. The order is the
         usual one: temperature, then the ``top_k`` likeliest tokens, then the fewest with a mass of
@@ -55,6 +58,8 @@ class Answers(TransformerModel):
     ----------
     ends : tuple of int
         The tokens that end an answer.
+    stops : tuple of bytes
+        The texts before which an answer ends.
     token_bytes : tuple of bytes or None
         The bytes of every symbol; None for ends and control tokens, which are not text.
     first_words : dict of str to tuple of int
@@ -73,6 +78,7 @@ class Answers(TransformerModel):
 
     ends: tuple[int, ...]
     first_words: dict[str, tuple[int, ...]]
+    stops: tuple[bytes, ...]
     token_bytes: tuple[bytes | None, ...]
 
     def __init__(
@@ -84,6 +90,7 @@ class Answers(TransformerModel):
         prompts: Sequence[Prompt] | Mapping[str, Prompt] | None = None,
         chat: bool = False,
         ends: GivenEnds = None,
+        stop: str | Sequence[str] = (),
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
@@ -93,6 +100,10 @@ class Answers(TransformerModel):
             raise InputError("give a prompt or prompts, not both")
         if ends == "rest":
             raise InputError("ends='rest' is for symbols; here every token is one")
+        texts = [stop] if isinstance(stop, str) else list(stop)
+        if not all(isinstance(text, str) and text for text in texts):
+            raise InputError(f"stop is {stop!r}; give texts that are not empty")
+        self.stops = tuple(check_text(text).encode() for text in texts)
         self._prompts = _name_prompts(prompt if prompts is None else prompts, prompts is None)
         self._temperature = check_number(temperature, "temperature", 0, 1e6, is_open=True)
         self._top_k = None if top_k is None else check_integer(top_k, "top_k", 1)
