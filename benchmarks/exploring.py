@@ -50,6 +50,11 @@ QUESTIONS = {
         {"yes": r"(?is)\s*yes([^a-z].*)?", "no": r"(?is)\s*no([^a-z].*)?"},
         "whole",
     ),
+    "yes or no, begins": Question(
+        "Is Paris the capital of France? Answer yes or no.",
+        {"yes": r"(?i)\s*yes", "no": r"(?i)\s*no"},
+        "begins",
+    ),
     "five labels": Question(
         "Is this review very positive, positive, neutral, negative or very negative? "
         "Answer with the label only. The film was great.",
@@ -219,23 +224,23 @@ def compare_precisions() -> None:
         print_row([a, b, *(f"{figure:.6f}" for figure in figures), f"{far.noise:.2g}", far.calls])
 
 
-def estimates() -> None:
+def estimates(*names: str) -> None:
     """Bounds and samples together, beside plain samples of as many calls."""
-    calls, seeds = 500, 3
-    print_header(["question", "calls", "median width", "of plain samples", "ratio"])
-    for name in ("number", "JSON", "ocean", "date"):
-        question = QUESTIONS[name]
-        widths: dict[str, list[float]] = {"estimate": [], "plain": []}
+    calls, seeds = 500, 20
+    print_header(["question", "calls", "median width", "of plain samples", "ratio", "most calls"])
+    for name in names or QUESTIONS:
+        question, widths, plain, most = QUESTIONS[name], list[float](), list[float](), 0
         llm = _llm(question)
         for seed in range(seeds):
             settings = {"match": question.match, "within": question.within, "gap": 0.0}
             first = explore(llm, question.languages, budget=Budget(max_words=1), **settings)
             bounds = first.estimate(calls=calls, seed=seed)
-            widths["estimate"].append(bounds.high - bounds.low)
+            widths.append(bounds.high - bounds.low)
+            most = max(most, first._run.frontier.calls)
             first.close()
-            widths["plain"].append(_plain_width(llm, question, calls, seed))
-        one, other = (float(np.median(each)) for each in widths.values())
-        print_row([name, calls, f"{one:.4f}", f"{other:.4f}", f"{one / other:.2f}"])
+            plain.append(_plain_width(llm, question, calls, seed))
+        one, other = float(np.median(widths)), float(np.median(plain))
+        print_row([name, calls, f"{one:.5f}", f"{other:.4f}", f"{one / other:.4f}", most])
 
 
 def _plain_width(llm: Answers, question: Question, calls: int, seed: int) -> float:
@@ -279,7 +284,7 @@ def _llm(question: Question) -> Answers:
     return Answers(_folder(), prompt=question.prompt, chat=True)
 
 
-PARTS: dict[str, Callable[[], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "soundness": soundness,
     "texts": texts,
     "samples": samples,
@@ -292,5 +297,6 @@ PARTS: dict[str, Callable[[], None]] = {
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
+        name, *arguments = part.split(":")  # estimates:ocean asks one question
         print(f"\n{part}\n")
-        PARTS[part]()
+        PARTS[name](*arguments)

@@ -79,19 +79,21 @@ def test_an_llm_against_what_it_answered(tmp_path: Path) -> None:
     def ask(**settings: Any) -> Answers:
         return Answers(network, tokenizer, prompt="heads or", stop="\n", **settings)
 
-    question: Any = {"languages": {"low": "[a-m].*", "e": ".*e"}, "within": 3, "gap": 0.001}
+    question: Any = {"languages": {"low": "[a-m].*", "e": ".*e"}, "within": 2, "gap": 0.005}
     store = tmp_path / "march.jsonl"
     whole = explore(ask(), **question)
     kept = explore(ask(), store=store, **question)
     again = explore(ask(), store=store, **question)
     assert (kept.low, kept.high, kept.calls) == (again.low, again.high, again.calls)
-    assert kept.low == pytest.approx(whole.low, abs=2e-3)
+    assert kept.low == pytest.approx(whole.low, abs=5e-3)
     size = store.stat().st_size
     assert 100 < size < 30_000 * kept.calls  # a dense row of doubles alone would be more than this
-    assert drift(store, ask(), gap=0.001).is_within(0.01) is True
+    same = drift(store, ask(), gap=0.01)
+    assert same.is_within(0.03) is True
+    assert same.stopped in ("untold", "gap"), (same.calls, kept.calls)
     warm = drift(store, ask(temperature=0.3), gap=0.001)
-    live = drift(ask(), ask(temperature=0.3), gap=0.001, **{**question, "gap": 0.001})
-    assert warm.is_within(0.01) is False
+    live = drift(ask(), ask(temperature=0.3), **question)
+    assert warm.is_within(0.03) is False
     assert warm.low <= live.high
     assert live.low <= warm.high
     with pytest.raises(InputError, match="its stops are"):
@@ -99,7 +101,7 @@ def test_an_llm_against_what_it_answered(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="its prompt"):
         drift(store, Answers(network, tokenizer, prompt="heads", stop="\n"))
     with pytest.raises(InputError, match="its languages"):
-        drift(store, ask(), "a", within=3)
+        drift(store, ask(), "a", within=2)
 
 
 KILLED = """

@@ -282,8 +282,8 @@ def _classes_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
     open_first, open_second = run.frontier.open_masses[prompt].sum(axis=1)
     more = float(np.maximum(first - second, 0).sum())
     less = float(np.maximum(second - first, 0).sum())
-    high = min(more + open_first, less + open_second)
-    return max(0.0, more - open_second, less - open_first), min(1.0, high)
+    high = float(min(more + open_first, less + open_second))
+    return max(0.0, float(more - open_second), float(less - open_first)), min(1.0, high)
 
 
 def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:

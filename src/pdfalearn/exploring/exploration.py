@@ -75,7 +75,8 @@ class Exploration(Frozen):
     calls: int
     """How many distributions the model was asked for."""
     stopped: str
-    """What ended it: gap, verdict, max_words, max_seconds, nothing left, or interrupted."""
+    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, or untold: the
+    model does not tell more, and besides that the gap is reached."""
     open: Mapping[str, float]
     """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, and what
     the model did not tell (``untold``)."""

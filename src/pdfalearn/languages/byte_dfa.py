@@ -186,6 +186,8 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
 
     Its states are those of the other, each as often as a character may be begun.
     """
+    dfa = dfa.label_sure()[0].collapse()
+    _, sure = dfa.label_sure()
     rows = _decoding_rows(dfa.table, alphabet)
     size, begun = len(dfa.table), len(rows)
     check_tables_fit(
@@ -194,7 +196,8 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
         "use simpler expressions",
     )
     # Entries of a row: a column of characters, -1 for what is not UTF-8, or ~n for the row n.
-    table = np.zeros((begun, size, _BYTES), dtype=np.int64)
+    # Where a language is sure whatever follows, it stays so; the first states are those of labels.
+    table = np.repeat(np.tile(sure, (begun, 1))[:, :, None], _BYTES, axis=2)
     for number, row in enumerate(rows):
         ends = row >= 0
         table[number][:, ends] = dfa.table[:, row[ends]]
@@ -203,7 +206,7 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
     # What is settled stays so, whatever the bytes.
     sinks = dfa.decided >= 0
     table[:, sinks] = sinks.nonzero()[0][None, :, None]
-    labels = np.concatenate([dfa.labels, np.zeros((begun - 1) * size, dtype=np.int64)])
+    labels = np.concatenate([dfa.labels, np.tile(sure, begun - 1)])
     labels[(np.arange(begun)[:, None] * size + sinks.nonzero()[0]).ravel()] = np.tile(
         dfa.labels[sinks], begun
     )
