@@ -21,6 +21,8 @@ from pdfalearn.typing import Codes, Integers
 
 # Maps of states are forgotten, all together, when they take more than this many bytes.
 _MOST_BYTES = 2**28
+# Up to this many nodes of the tree of tokens are walked through one by one.
+_FEW = 3
 
 
 Kinds = NDArray[np.int16]
@@ -159,21 +161,61 @@ class TokenReading:
         live, targets = list[Integers](), list[Integers]()
         nodes, states = np.zeros(1, dtype=np.int64), np.array([state])
         while len(nodes):
-            _add_tokens(live, targets, trie.begins[nodes], trie.own_ends[nodes], states)
+            if len(nodes) <= _FEW:
+                nodes, states = self._walk_few(nodes, states, live, targets, columns)
+                continue
+            own = trie.own_ends[nodes] - trie.begins[nodes]
+            live.append(_ranges(trie.begins[nodes], own))
+            targets.append(np.repeat(states, own))
             counts = trie.child_counts[nodes]
             children = _ranges(trie.first_children[nodes], counts)
             after = dfa.table[np.repeat(states, counts), trie.bytes[children]]
             decided = dfa.decided[after]
-            for label in range(1, len(dfa.members)):
-                here = children[decided == label]
-                tokens = _ranges(trie.begins[here], trie.ends[here] - trie.begins[here])
-                columns[1 + trie.order[tokens]] = label
+            here = decided > 0
+            if here.any():
+                begins = trie.begins[children[here]]
+                counts = trie.ends[children[here]] - begins
+                columns[1 + trie.order[_ranges(begins, counts)]] = np.repeat(decided[here], counts)
             is_open = decided == OPEN
             nodes, states = children[is_open], after[is_open].astype(np.int64)
         symbols, goals = trie.order[np.concatenate(live)], np.concatenate(targets)
         columns[1 + symbols] = self.control + 1
         order = np.argsort(symbols)
         return StateMap(columns, symbols[order].astype(np.int32), goals[order].astype(np.int32))
+
+    def _walk_few(
+        self,
+        nodes: Integers,
+        states: Integers,
+        live: list[Integers],
+        targets: list[Integers],
+        columns: Kinds,
+    ) -> tuple[Integers, Integers]:
+        """Walk on as long as few nodes are open, as in long runs of blanks: one by one is faster."""
+        trie, table, decided = self._trie, self.dfa.table, self.dfa.decided
+        own, goals = list[int](), list[int]()
+        left = list(zip(nodes.tolist(), states.tolist(), strict=True))
+        while 0 < len(left) <= _FEW:
+            level, left = left, []
+            for node, state in level:
+                begin, end = int(trie.begins[node]), int(trie.own_ends[node])
+                own += range(begin, end)
+                goals += [state] * (end - begin)
+                first = int(trie.first_children[node])
+                last = first + int(trie.child_counts[node])
+                after = table[state, trie.bytes[first:last]]
+                labels = decided[after]
+                for at in labels.nonzero()[0].tolist():  # all but label 0, which columns have
+                    if labels[at] == OPEN:
+                        left.append((first + at, int(after[at])))
+                    else:
+                        columns[1 + trie.order[trie.begins[first + at] : trie.ends[first + at]]] = (
+                            labels[at]
+                        )
+        live.append(np.array(own, dtype=np.int64))
+        targets.append(np.array(goals, dtype=np.int64))
+        pairs = np.array(left, dtype=np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
 
 
 def _label_cuts(dfa: LabelledDFA, sure: Integers, *, is_end: bool) -> Integers:
@@ -185,17 +227,6 @@ def _ranges(begins: Integers, counts: Integers) -> Integers:
     """Return the numbers from each begin on, as many as are counted."""
     ends = np.cumsum(counts)
     return np.repeat(begins - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
-
-
-def _add_tokens(
-    live: list[Integers],
-    targets: list[Integers],
-    begins: Integers,
-    ends: Integers,
-    states: Integers,
-) -> None:
-    live.append(_ranges(begins, ends - begins))
-    targets.append(np.repeat(states, ends - begins))
 
 
 class _ByteTrie:
