@@ -261,6 +261,16 @@ OPTIONS: dict[str, Settings] = {
     "begins": flag("An answer counts if it begins with a match."),
     "contains": flag("An answer counts if it contains a match."),
     "within": value(POSITIVE, "Look at N symbols or tokens; what they leave open does not match."),
+    "cut_ends": flag("Answers end where --within cuts them, as by a server's max_tokens."),
+    "stop": value(
+        kind("TEXT"), "An LLM's answer ends before this text; several times: any.", multiple=True
+    ),
+    "saved": value(
+        FILE,
+        "Write what the model answered, to compare others with by 'pdfalearn drift FILE B'; "
+        "FILE.csv: a table of the bounds.",
+        flag="--save",
+    ),
     "prompts": value(
         FILE, "Many prompts of an LLM: a line of JSON for each, a text or a list of messages."
     ),

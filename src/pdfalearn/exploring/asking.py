@@ -39,7 +39,7 @@ from pdfalearn.exploring.recording import (
     open_record,
     write_rows,
 )
-from pdfalearn.models import LanguageModel, as_model, close_quietly, open_model
+from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
 from pdfalearn.stores import model_key
 from pdfalearn.typing import Flags, Floats
@@ -55,7 +55,7 @@ _FLOOR_SHARE = 1e-3
 
 
 def explore(
-    model: PDFA | LanguageModel,
+    model: PDFA | LanguageModel | Sequence[Answers],
     languages: Languages,
     *,
     match: Match = "whole",
@@ -78,9 +78,10 @@ def explore(
 
     Parameters
     ----------
-    model : PDFA or LanguageModel
+    model : PDFA, LanguageModel, or sequence of Answers
         The model. Of `Answers`, an LLM over its whole vocabulary, languages are about text, and all
-        ways to write a text in tokens count.
+        ways to write a text in tokens count. Several of one network are asked together: what their
+        prompts begin with is computed once, and one that is closed is no longer asked.
     languages : str, DFA, Language, iterable of words, or a mapping of names to such
         What is asked about; an answer may be in several of them.
     match : {"whole", "begins", "contains"}
@@ -150,7 +151,7 @@ def explore(
     a match: the whole answer is in the language; 21 calls, stopped by gap
     """
     run = LiveRun(
-        [as_model(model)],
+        [Answers.join(model) if isinstance(model, Sequence) else as_model(model)],
         languages,
         prompts,
         match=match,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -75,8 +76,8 @@ class Exploration(Frozen):
     calls: int
     """How many distributions the model was asked for."""
     stopped: str
-    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, or untold: the
-    model does not tell more, and besides that the gap is reached."""
+    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, or untold:
+    the model does not tell more, and besides that the gap is reached."""
     open: Mapping[str, float]
     """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, and what
     the model did not tell (``untold``)."""
@@ -277,11 +278,22 @@ class Exploration(Frozen):
         Parameters
         ----------
         path : path
-            The file. It says which question it is about.
+            The file, which says which question it is about. What ends in ``.csv`` becomes a table
+            of bounds instead: a line for each prompt and language, and for any of them.
         model_id : str, optional
             A name for the model, which stands in the file.
         """
-        self._run.save(path, model_id)
+        if not str(path).lower().endswith(".csv"):
+            return self._run.save(path, model_id)
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(["prompt", "language", "low", "high"])
+            for prompt in self.prompts:
+                part = self.behind(prompt)
+                table.writerows(
+                    (prompt, name, part[name].low, part[name].high) for name in self.names
+                )
+                table.writerow((prompt, "", part.low, part.high))
 
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""

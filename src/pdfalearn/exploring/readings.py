@@ -191,7 +191,7 @@ class TokenReading:
         targets: list[Integers],
         columns: Kinds,
     ) -> tuple[Integers, Integers]:
-        """Walk on as long as few nodes are open, as in long runs of blanks: one by one is faster."""
+        """Walk on while few nodes are open, as in long runs of blanks: one by one is faster."""
         trie, table, decided = self._trie, self.dfa.table, self.dfa.decided
         own, goals = list[int](), list[int]()
         left = list(zip(nodes.tolist(), states.tolist(), strict=True))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number, check_share
@@ -138,25 +139,59 @@ class Answers(TransformerModel):
 
     def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
-        shared = _shared_beginning(list(encoded.values()))
-        if not shared:
-            raise InputError(
-                "the prompts do not begin with the same token; ask one at a time, or put the same "
-                "text before each"
-            )
-        self.first_words = {name: path[len(shared) :] for name, path in encoded.items()}
+        shared, self.first_words = _part(encoded)
         return shared
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of all that decides the answers, how the model is served included."""
-        served = (self.ends, self._temperature, self._top_k, self._top_p)
-        return f"{super().fingerprint} {served}"
+        return f"{super().fingerprint} {self._serving[:-1]}"
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
         return _OpenedAnswers(self)
+
+    @classmethod
+    def join(cls, models: Sequence[Answers]) -> Answers:
+        """Return one model of the prompts of several, which have a network and settings in common.
+
+        Examples
+        --------
+        >>> from transformers import LlamaConfig, LlamaForCausalLM
+        >>> from tests.models.transformers_tokenizers import byte_tokenizer
+        >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+        >>> config = LlamaConfig(vocab_size=330, num_attention_heads=2, **sizes)
+        >>> llm, tokenizer = LlamaForCausalLM(config).eval(), byte_tokenizer()
+        >>> prompts = ["the coin shows heads", "the coin is"]
+        >>> models = [Answers(llm, tokenizer, prompt=prompt) for prompt in prompts]
+        >>> list(Answers.join(models).first_words) == prompts
+        True
+        """
+        if not models or not all(isinstance(model, Answers) for model in models):
+            raise InputError("to ask several models together, give a list of Answers")
+        made = copy(models[0])
+        for model in models:
+            same = (
+                model._model.module is made._model.module and model.token_bytes == made.token_bytes
+            )
+            if not same or model._serving != made._serving:
+                raise InputError(
+                    "several Answers are asked together if they have one network, tokenizer, ends, "
+                    "stops and settings; make them of the same objects, or give prompts=[…] to one"
+                )
+        paths = [(n, m.prompt + word) for m in models for n, word in m.first_words.items()]
+        return made._place(dict(_check_names(paths)))
+
+    def _place(self, paths: Mapping[str, tuple[int, ...]]) -> Self:
+        """Put the model behind prompts, given by their tokens."""
+        self.prompt, self.first_words = _part(paths)
+        self._setup = self._setup._replace(prompt=self.prompt)
+        return self
+
+    @property
+    def _serving(self) -> tuple[object, ...]:
+        return self.ends, self._temperature, self._top_k, self._top_p, self.stops
 
     def distribution(self, logits: Tensor) -> Tensor:
         """Return what tokens are drawn from, a row for each row of logits, in float64."""
@@ -203,16 +238,31 @@ def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return first[: [*same, False].index(False)]
 
 
+def _part(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return what all prompts begin with, and what is left of each."""
+    shared = _shared_beginning(list(paths.values()))
+    if not shared:
+        raise InputError(
+            "the prompts do not begin with the same token; ask one at a time, or put the same "
+            "text before each"
+        )
+    return shared, {name: path[len(shared) :] for name, path in paths.items()}
+
+
+def _check_names(named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    if not named or len(dict(named)) < len(named):
+        raise InputError("the prompts are empty, or one is there twice; give different ones")
+    return named
+
+
 def _name_prompts(given: Any, is_one: bool) -> dict[str, Prompt]:
     """Return prompts by their names: those of a mapping, or the beginning of their texts."""
     if is_one:
         return {given if isinstance(given, str) else "": given}
     if isinstance(given, Mapping):
-        named = dict(given)
-    elif isinstance(given, str):
+        return dict(_check_names(list(given.items())))
+    if isinstance(given, str):
         raise InputError("prompts are a list of prompts; give a single one as prompt")
-    else:
-        named = {one if isinstance(one, str) else f"prompt {n}": one for n, one in enumerate(given)}
-    if not named or (hasattr(given, "__len__") and len(named) < len(given)):
-        raise InputError("the prompts are empty, or one is there twice; give different ones")
-    return named
+    numbered = enumerate(given, 1)
+    named = [(one if isinstance(one, str) else f"prompt {n}", one) for n, one in numbered]
+    return dict(_check_names(named))
