@@ -284,8 +284,9 @@ class Exploration(Frozen):
             A name for the model, which stands in the file.
         """
         if not str(path).lower().endswith(".csv"):
-            return self._run.save(path, model_id)
-        with open(path, "w", newline="", encoding="utf-8") as file:
+            self._run.save(path, model_id)
+            return
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file)
             table.writerow(["prompt", "language", "low", "high"])
             for prompt in self.prompts:
