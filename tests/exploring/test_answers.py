@@ -170,6 +170,14 @@ def test_prompts_share_what_they_begin_with() -> None:
         assert part.low == pytest.approx(known.low, abs=NEARLY)
         assert part.high == pytest.approx(known.high, abs=NEARLY)
     assert "mean of any match" in str(asked)
+    models = [Answers(network, tokenizer, prompt=f"once {p}", chat=True) for p in prompts]
+    joined = explore(models, "[a-m]", match="begins", gap=1e-6)
+    assert joined.prompts == asked.prompts
+    assert (joined.low, joined.high) == pytest.approx((asked.low, asked.high), abs=NEARLY)
+    other = Answers(network, tokenizer, prompt="once", chat=True, temperature=0.5)
+    for wrong in ([], [*models, other], [*models, models[0]], [figure_1()]):
+        with pytest.raises(InputError):
+            explore(wrong, "a")  # type: ignore[arg-type]
     assert together.fingerprint != Answers(network, tokenizer, prompt="once", chat=True).fingerprint
 
 

@@ -85,7 +85,7 @@ def test_a_store_keeps_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another question: its languages"):
         explore(fair(), "a", **kept)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="another model, 'fair'"):
-        explore(fair(), ".*ab", store=kept["store"], model_id="unfair")
+        explore(fair(), ".*ab", store=tmp_path / "rows.db", model_id="unfair")
 
 
 def test_memory_is_bounded() -> None:

@@ -321,7 +321,7 @@ class LiveRun:
             # What is not told cannot be asked for: without it, it is as near as it may come.
             untold = frontier.untold @ self._open_to
             is_near = (apart <= gap) | ((untold > gap) & (apart - untold <= gap))
-            closed = is_near.all(axis=(1, 2))
+            closed: Flags = np.all(is_near, axis=(1, 2))
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
             self.trace.append(Step(frontier.calls, float(low.mean()), float(high.mean())))
             if self._progress is not None:

@@ -145,7 +145,7 @@ class Answers(TransformerModel):
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of all that decides the answers, how the model is served included."""
-        return f"{super().fingerprint} {self._serving[:-1]}"
+        return f"{super().fingerprint} {self._serving[:4]}"
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
@@ -172,10 +172,8 @@ class Answers(TransformerModel):
             raise InputError("to ask several models together, give a list of Answers")
         made = copy(models[0])
         for model in models:
-            same = (
-                model._model.module is made._model.module and model.token_bytes == made.token_bytes
-            )
-            if not same or model._serving != made._serving:
+            is_same = model._model.module is made._model.module
+            if not is_same or model._serving != made._serving:
                 raise InputError(
                     "several Answers are asked together if they have one network, tokenizer, ends, "
                     "stops and settings; make them of the same objects, or give prompts=[…] to one"
@@ -191,7 +189,8 @@ class Answers(TransformerModel):
 
     @property
     def _serving(self) -> tuple[object, ...]:
-        return self.ends, self._temperature, self._top_k, self._top_p, self.stops
+        served = self.ends, self._temperature, self._top_k, self._top_p
+        return *served, self.token_bytes, self.stops
 
     def distribution(self, logits: Tensor) -> Tensor:
         """Return what tokens are drawn from, a row for each row of logits, in float64."""
