@@ -22,9 +22,9 @@ from pdfalearn.exploring.asking import (
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.exploring.noise import measure_noise
-from pdfalearn.exploring.questions import Languages, Match
+from pdfalearn.exploring.questions import Languages, Match, OfText
 from pdfalearn.exploring.recording import Baseline
-from pdfalearn.models import Answers, LanguageModel, as_model
+from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.text import format_table, shorten
 from pdfalearn.typing import Floats
 
@@ -236,9 +236,9 @@ def drift(
 def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
     if a.alphabet != b.alphabet:
         raise InputError("the models have other symbols, so their words cannot be compared")
-    if isinstance(a, Answers) != isinstance(b, Answers):
+    if isinstance(a, OfText) != isinstance(b, OfText):
         raise InputError("one model is of texts and the other of symbols")
-    if isinstance(a, Answers) and isinstance(b, Answers):
+    if isinstance(a, OfText) and isinstance(b, OfText):
         if a.token_bytes != b.token_bytes or a.ends != b.ends:
             raise InputError("the models have other tokens or ends, so they cannot be compared")
         if list(a.first_words.values()) != list(b.first_words.values()):

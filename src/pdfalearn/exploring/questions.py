@@ -14,10 +14,11 @@ from pdfalearn.errors import InputError
 from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
 from pdfalearn.exploring.recording import Question
 from pdfalearn.languages import LanguageLike, containing
-from pdfalearn.models import Answers, LanguageModel
+from pdfalearn.models import Answers, LanguageModel, ServedAnswers
 from pdfalearn.text import described
 
 Match = Literal["whole", "begins", "contains"]
+OfText = Answers | ServedAnswers
 Languages = LanguageLike | Mapping[str, LanguageLike]
 
 
@@ -39,7 +40,7 @@ def describe_symbols(model: LanguageModel, reading: Reading) -> Question:
     """Return what a question has besides its words: how they are read, and in which symbols."""
     symbols: object = model.alphabet.symbols
     begin, ends = list[int](), list[int]()
-    if isinstance(model, Answers):
+    if isinstance(model, OfText):
         symbols, begin, ends = model.token_bytes, list(model.prompt), list(model.ends)
     dfa = reading.dfa
     tables = dfa.table, dfa.labels, dfa.members, reading.cuts, dfa.initial
@@ -67,7 +68,7 @@ def read_languages(
                 )
         languages = [containing(language) for language in map(str, languages)]
     settings: dict[str, Any] = {"by_beginning": match != "whole", "cut_ends": cut_ends}
-    if isinstance(model, Answers):
+    if isinstance(model, OfText):
         return TokenReading(languages, model.token_bytes, stops=model.stops, **settings)
     return SymbolReading(languages, model.alphabet, **settings)
 
@@ -76,7 +77,7 @@ def words_of_prompts(
     model: LanguageModel, prompts: Mapping[str, Word] | None
 ) -> dict[str, Sequence[int]]:
     """Return the symbols before what is asked about, by the names of prompts."""
-    if isinstance(model, Answers):
+    if isinstance(model, OfText):
         if prompts is not None:
             raise InputError("give the prompts to Answers, which writes them in tokens")
         return dict(model.first_words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number, check_share
@@ -97,15 +97,10 @@ class Answers(TransformerModel):
         top_p: float | None = None,
         **options: Any,
     ) -> None:
-        if prompts is not None and len(prompt):
-            raise InputError("give a prompt or prompts, not both")
         if ends == "rest":
             raise InputError("ends='rest' is for symbols; here every token is one")
-        texts = [stop] if isinstance(stop, str) else list(stop)
-        if not all(isinstance(text, str) and text for text in texts):
-            raise InputError(f"stop is {stop!r}; give texts that are not empty")
-        self.stops = tuple(check_text(text).encode() for text in texts)
-        self._prompts = _name_prompts(prompt if prompts is None else prompts, prompts is None)
+        self.stops = check_stops(stop)
+        self._prompts = name_prompts(prompt, prompts)
         self._temperature = check_number(temperature, "temperature", 0, 1e6, is_open=True)
         self._top_k = None if top_k is None else check_integer(top_k, "top_k", 1)
         self._top_p = None if top_p is None else check_share(top_p, "top_p")
@@ -139,7 +134,7 @@ class Answers(TransformerModel):
 
     def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
-        shared, self.first_words = _part(encoded)
+        shared, self.first_words = part_prompts(encoded)
         return shared
 
     @property
@@ -179,13 +174,9 @@ class Answers(TransformerModel):
                     "stops and settings; make them of the same objects, or give prompts=[…] to one"
                 )
         paths = [(n, m.prompt + word) for m in models for n, word in m.first_words.items()]
-        return made._place(dict(_check_names(paths)))
-
-    def _place(self, paths: Mapping[str, tuple[int, ...]]) -> Self:
-        """Put the model behind prompts, given by their tokens."""
-        self.prompt, self.first_words = _part(paths)
-        self._setup = self._setup._replace(prompt=self.prompt)
-        return self
+        made.prompt, made.first_words = part_prompts(dict(_check_names(paths)))
+        made._setup = made._setup._replace(prompt=made.prompt)
+        return made
 
     @property
     def _serving(self) -> tuple[object, ...]:
@@ -237,7 +228,7 @@ def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return first[: [*same, False].index(False)]
 
 
-def _part(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, Any]]:
+def part_prompts(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, Any]]:
     """Return what all prompts begin with, and what is left of each."""
     shared = _shared_beginning(list(paths.values()))
     if not shared:
@@ -254,10 +245,20 @@ def _check_names(named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return named
 
 
-def _name_prompts(given: Any, is_one: bool) -> dict[str, Prompt]:
-    """Return prompts by their names: those of a mapping, or the beginning of their texts."""
-    if is_one:
-        return {given if isinstance(given, str) else "": given}
+def check_stops(stop: str | Sequence[str]) -> tuple[bytes, ...]:
+    """Return the bytes of stops."""
+    texts = [stop] if isinstance(stop, str) else list(stop)
+    if stop == "" or not all(isinstance(text, str) and text for text in texts):
+        raise InputError(f"stop is {stop!r}; give texts that are not empty")
+    return tuple(check_text(text).encode() for text in texts)
+
+
+def name_prompts(prompt: Prompt, given: Any) -> dict[str, Prompt]:
+    """Return prompts by their names: those of a mapping, or their texts."""
+    if given is None:
+        return {prompt if isinstance(prompt, str) else "": prompt}
+    if len(prompt):
+        raise InputError("give a prompt or prompts, not both")
     if isinstance(given, Mapping):
         return dict(_check_names(list(given.items())))
     if isinstance(given, str):
