@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from pdfalearn import Answers, Budget, explore
 from pdfalearn.datasets import figure_1
 from pdfalearn.errors import InputError
+from pdfalearn.exploring import Exploration
 from tests.exploring.cases import matches, served, tiny_llm
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
 from tests.support import need_module
@@ -90,9 +91,8 @@ def stopped(text: bytes, stops: tuple[bytes, ...]) -> tuple[bytes, bool]:
     return text, False
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
-def test_truth_is_inside(seed: int) -> None:
+def random_case(seed: int) -> Iterator[tuple[float, Exploration]]:
+    """Ask a random LLM a random question in four ways; return the truth, with bounds on the way."""
     random = np.random.default_rng(seed)
     tokenizer = byte_tokenizer()
     network = tiny_llm(len(tokenizer) + 2, seed)
@@ -101,30 +101,33 @@ def test_truth_is_inside(seed: int) -> None:
     stops = random.choice(["e", "h", "ea", "he", "\n", "d"], seed % 3, replace=False).tolist()
     llm = Answers(network, tokenizer, prompt="heads or", ends=[0, 7], stop=stops, **settings)
     pattern = str(random.choice(["(?s:.)", "[a-m]+ ?", "[^a-z]*", ".?e.*", "the|[^x]a", "h?"]))
-    for match, cut_ends in (
-        ("begins", False),
-        ("contains", False),
-        ("whole", False),
-        ("whole", True),
-    ):
-        within = 1 if match == "whole" and not cut_ends else 2
+    for kind in ("begins", "contains", "whole", "cut"):
+        match: Any = "whole" if kind == "cut" else kind
+        within = 1 if kind == "whole" else 2
         check = functools.partial(matches, pattern=pattern, match=match)
-        known = enumerate_truth(llm, network, check, match, how, cut_ends=cut_ends)
+        known = enumerate_truth(llm, network, check, match, how, cut_ends=kind == "cut")
         asked = explore(
             llm,
             {"x": pattern},
-            match=match,  # type: ignore[arg-type]
+            match=match,
             within=within,
-            cut_ends=cut_ends,
+            cut_ends=kind == "cut",
             gap=0,
             budget=Budget(max_words=1),
         )
         for words in (1, 5, 40, 400):
-            assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)
+            yield known, asked
             asked = asked.more(gap=0.001, budget=Budget(max_words=words))
-        assert asked.low - NEARLY <= known <= asked.high + NEARLY, (pattern, match)
+        yield known, asked
         assert asked.high - asked.low <= 0.001
         assert asked.control > 0 or how[1] or how[2] or known == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_truth_is_inside(seed: int) -> None:
+    for known, asked in random_case(seed):
+        assert asked.low - NEARLY <= known <= asked.high + NEARLY, asked
 
 
 @pytest.mark.slow
