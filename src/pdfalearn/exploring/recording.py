@@ -113,10 +113,13 @@ class Baseline:
 
     Examples
     --------
+    >>> import pathlib, tempfile
     >>> from pdfalearn import explore
     >>> from pdfalearn.datasets import figure_1
-    >>> explore(figure_1(), {"even": "(aa)*"}).save("march.jsonl")
-    >>> Baseline("march.jsonl").languages
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "march.jsonl")
+    ...     explore(figure_1(), {"even": "(aa)*"}).save(file)
+    ...     Baseline(file).languages
     {'even': '(aa)*'}
     """
 
