@@ -238,6 +238,12 @@ def test_bad_arguments() -> None:
     unknown = blank_tokenizer()
     with pytest.raises(InputError, match="does not know all of the prompt"):
         Answers(tiny_llm(len(unknown)), unknown, prompt="日")
+    unknown.chat_template = "{{ messages[0].content }}"
+    with pytest.raises(InputError, match="does not know all of the prompt"):
+        Answers(tiny_llm(len(unknown)), unknown, prompt="日", chat=True)
+    tokenizer.add_special_tokens({"bos_token": "<new>"})  # beyond what the model has
+    with pytest.raises(InputError, match="the tokenizer does not fit"):
+        Answers(network, tokenizer)
 
 
 @pytest.mark.slow
