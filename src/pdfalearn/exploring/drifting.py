@@ -24,6 +24,7 @@ from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.exploring.noise import measure_noise
 from pdfalearn.exploring.questions import Languages, Match, OfText
 from pdfalearn.exploring.recording import Baseline
+from pdfalearn.exploring.sampling import ROUNDING
 from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.text import format_table, shorten
 from pdfalearn.typing import Floats
@@ -254,10 +255,10 @@ def _value(run: LiveRun, noise: tuple[float, float], count: int, stopped: str) -
         parts.append(
             Apart(
                 name,
-                max(0.0, low - noise[0]),
-                min(1.0, high + noise[0]),
-                max(0.0, least - noise[1]),
-                min(1.0, most + noise[1]),
+                max(0.0, low - noise[0] - ROUNDING),
+                min(1.0, high + noise[0] + ROUNDING),
+                max(0.0, least - noise[1] - ROUNDING),
+                min(1.0, most + noise[1] + ROUNDING),
             )
         )
     worst = int(np.argmax([part.answers_low for part in parts]))
@@ -318,5 +319,5 @@ def _list_differences(run: LiveRun, prompt: int, count: int) -> tuple[Difference
     return tuple(
         Difference(word, float(one), float(other), float(abs(one - other) / total))
         for word, (one, other) in ordered
-        if one != other
+        if abs(one - other) > ROUNDING
     )

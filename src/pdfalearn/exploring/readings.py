@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -136,7 +137,7 @@ class TokenReading:
         self.dfa, self._sure = labelled.label_sure()
         self.control = len(self.dfa.members)
         self.cuts = _label_cuts(self.dfa, self._sure, is_end=cut_ends)
-        self._trie = _ByteTrie(spelling)
+        self._trie = _make_trie(spelling)
         self._base = np.full(len(spelling) + 1, self.control, dtype=np.int16)
         self._base[1 + self._trie.order] = 0
         self._maps: dict[int, StateMap] = {}
@@ -227,6 +228,12 @@ def _ranges(begins: Integers, counts: Integers) -> Integers:
     """Return the numbers from each begin on, as many as are counted."""
     ends = np.cumsum(counts)
     return np.repeat(begins - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
+
+
+@lru_cache(maxsize=2)
+def _make_trie(spelling: tuple[bytes | None, ...]) -> _ByteTrie:
+    """Return the tree of tokens, made once for all questions to a model."""
+    return _ByteTrie(spelling)
 
 
 class _ByteTrie:
