@@ -197,6 +197,8 @@ def closing() -> None:
     for name, question in QUESTIONS.items():
         gap, most = (1e-5, 2000) if question.match == "whole" and name != "JSON" else (1e-3, 1000)
         llm = _llm(question)
+        # The tree of the vocabulary is made once for all questions to a model.
+        explore(llm, question.languages, match=question.match, budget=Budget(max_words=1))
         begin, asking[0] = time.process_time(), 0.0
         asked = explore(
             llm,
