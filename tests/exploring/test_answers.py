@@ -120,7 +120,6 @@ def random_case(seed: int) -> Iterator[tuple[float, Exploration]]:
             asked = asked.more(gap=0.001, budget=Budget(max_words=words))
         yield known, asked
         assert asked.high - asked.low <= 0.001
-        assert asked.control > 0 or how[1] or how[2] or known == 1
 
 
 @pytest.mark.slow
