@@ -75,6 +75,7 @@ class Frontier:
         self.node_masses = np.zeros((64, count))
         """How likely each node is that was asked for."""
         self._seen = np.zeros(64, dtype=bool)
+        self._opened: Floats | None = None  # sums of what is open, until a step changes it
         self.roots = [self._add_path(word) for word in prompts]
         """The node of each prompt."""
         ones = np.ones((1, count))
@@ -117,6 +118,11 @@ class Frontier:
     @property
     def open_masses(self) -> Floats:
         """What is open or untold, for each prompt, model and state of the languages."""
+        if self._opened is None:
+            self._opened = self._sum_open()
+        return self._opened
+
+    def _sum_open(self) -> Floats:
         items = self.items
         states = len(self.reading.dfa.table)
         keys = items.prompts.astype(np.int64) * states + items.states
@@ -155,6 +161,7 @@ class Frontier:
         self.node_prompts[nodes], self.node_states[nodes] = asked.prompts, asked.states
         # If it raises, nothing has changed but for some unused numbers.
         told = self.ask(nodes, asked.symbols == TAIL)
+        self._opened = None
         self.items.remove(places)
         self._note_floor(floor)
         self._settle(asked, nodes, told, floor)
@@ -329,13 +336,16 @@ class Frontier:
         """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
-        tops = children.max(axis=1, initial=0.0)
+        # To take the largest along an axis of one is slow.
+        tops = children[:, 0].copy() if self._count == 1 else children.max(axis=1, initial=0.0)
         # If all are unlikely, the likeliest go on nevertheless.
         least = np.minimum(floor, tops.max(axis=1, initial=0.0))
         kept = (tops >= least[:, None]) & (tops > 0)
         rows, columns = kept.nonzero()
         masses = children.transpose(0, 2, 1)[rows, columns]
-        self._add_open(nodes[rows], live[columns], targets[columns], prompts[rows], masses)
+        self.items.add(
+            nodes[rows], live[columns], targets[columns], prompts[rows], masses, tops[kept]
+        )
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
         left = np.maximum(left - opened, 0.0)
@@ -350,11 +360,6 @@ class Frontier:
             at = nodes[has_tail]
             columns_of = (at, np.full(len(at), TAIL), self.node_states[at], prompts[has_tail])
             self.items.add(*columns_of, left[has_tail], beyond[has_tail])
-
-    def _add_open(
-        self, parents: Integers, symbols: Codes, states: Codes, prompts: Codes, masses: Floats
-    ) -> None:
-        self.items.add(parents, symbols, states, prompts, masses, masses.max(axis=1, initial=0.0))
 
     def _note_found(self, nodes: Integers, shares: Floats, settled: Kinds) -> None:
         """Keep the likeliest prefixes that settle something."""
@@ -371,7 +376,7 @@ class Frontier:
 
     def _prune(self) -> None:
         """Put the less likely half of what is open back into tails of what it follows."""
-        items = self.items
+        items, self._opened = self.items, None
         goes = np.zeros(len(items), dtype=bool)
         goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
         goes &= items.symbols >= 0
@@ -389,9 +394,7 @@ class Frontier:
 
     def check(self) -> None:
         """Make sure that for every prompt and model all masses add up to 1."""
-        count, items = len(self.settled), self.items
-        opened = [np.bincount(items.prompts, masses, count) for masses in items.masses.T]
-        total = self.settled.sum(axis=2) + self.untold.sum(axis=2) + np.array(opened).T
+        total = self.settled.sum(axis=2) + self.open_masses.sum(axis=2)
         worst = float(np.abs(total - 1).max(initial=0.0))
         if not worst <= _EXACTLY:
             raise AssertionError(f"all masses add up to 1 but for {worst:.3g}")
