@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,11 +20,10 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, LanguageModel
+    from pdfalearn.cli._chosen import Model
     from pdfalearn.exploring import Drift, Exploration
 
-    Model = PDFA | LanguageModel
-
+Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within", "cut_ends", "stop")
 _BOUNDS = ("precision", "max_words", "max_seconds")
 _EXIT = {True: 0, False: 1, None: 3}
@@ -39,14 +39,7 @@ _OPEN = "open"
     *_QUESTION,
     "at_least",
     *_BOUNDS,
-    "likeliest_count",
-    "instead",
-    "drawn",
-    "seed",
-    "prompts",
-    "store",
-    "model_id",
-    "saved",
+    "likeliest_count instead drawn seed prompts store model_id saved",
     *MODEL,
     "log_every",
     into=ask,
@@ -69,24 +62,15 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
     """
-    from pdfalearn.displays import ExploringLine
-
     model = _make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
     run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
-    return LongRun(
-        run,
-        ExploringLine(),
-        partial(_describe, chosen),
-        lambda found: "interrupted" if found else "interrupted before anything was asked",
-        attached="exploration",
-    )
+    return _long_run(run, partial(_describe, chosen), "exploration")
 
 
 @command(
-    "A",
-    "B",
+    "A B",
     *_QUESTION,
     option(
         "tolerance",
@@ -94,8 +78,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         "are, 1 if they are not, 3 if that is open.",
     ),
     *_BOUNDS,
-    "count",
-    "prompts",
+    "count prompts",
     *MODEL,
     "log_every",
 )
@@ -117,7 +100,6 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     $ pdfalearn drift march.jsonl target.json
     $ pdfalearn drift hf:old hf:new --chat --prompt 'Is water wet?' --begins --class 'yes=(?i) *yes'
     """
-    from pdfalearn.displays import ExploringLine
     from pdfalearn.exploring import Baseline
 
     names = chosen.a, chosen.b
@@ -128,13 +110,17 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     )
     settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
     is_asked = not stored or chosen.classes or chosen.matches is not None
-    return LongRun(
-        partial(pdfalearn.drift, one, other, _languages(chosen) if is_asked else None, **settings),
-        ExploringLine(),
-        partial(_describe_drift, chosen),
-        lambda found: "interrupted" if found else "interrupted before anything was asked",
-        attached="drift",
-    )
+    run = partial(pdfalearn.drift, one, other, _languages(chosen) if is_asked else None, **settings)
+    return _long_run(run, partial(_describe_drift, chosen), "drift")
+
+
+def _long_run(
+    run: Callable[..., Thing], describe: Callable[[Thing], Answer], attached: str
+) -> LongRun[Thing]:
+    from pdfalearn.displays import ExploringLine
+
+    line, before = ExploringLine(), "anything was asked"
+    return LongRun(run, line, describe, attached, before, interruption="interrupted")
 
 
 def _has_answers(path: Path) -> bool:
@@ -152,11 +138,9 @@ def _make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None
     from pdfalearn.cli._models import LOCAL, read_ends
 
     if not name.startswith(LOCAL) or chosen.vocabulary is not None:
-        if chosen.prompts is not None:
-            raise click.UsageError("--prompts is for LLMs, named hf:FOLDER, without --vocabulary.")
+        chosen.refuse(["prompts"], "is for LLMs, named hf:FOLDER, without --vocabulary.")
         return chosen.make_model(name)
-    for other in chosen.collect_given(_OF_SYMBOLS):
-        raise click.UsageError(f"--{other.replace('_', '-')} is not for an LLM over all tokens.")
+    chosen.refuse(_OF_SYMBOLS, "is not for an LLM over all tokens.")
     options = chosen.collect_given(_SERVED)
     if chosen.ends:
         options["ends"] = read_ends(chosen.ends)
@@ -197,8 +181,7 @@ def _languages(chosen: Chosen) -> str | dict[str, str]:
 
 
 def _question(chosen: Chosen) -> dict[str, Any]:
-    if chosen.begins and chosen.contains:
-        raise click.UsageError("Give only one of --begins and --contains.")
+    chosen.refuse_several("begins", "contains")
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
     bounds = chosen.collect_given(("max_words", "max_seconds"))
     budget = pdfalearn.Budget(**bounds) if bounds else None

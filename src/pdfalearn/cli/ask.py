@@ -40,9 +40,7 @@ def ask() -> None:
 
 
 @command(
-    "PDFA",
-    "[LANGUAGE]",
-    "form",
+    "PDFA [LANGUAGE] form",
     option("given", "Only words that match it count."),
     option("kappa", "The classes: each probability in one of K intervals."),
     into=ask,
@@ -85,7 +83,7 @@ def _question_members(chosen: Chosen) -> dict[str, object]:
     return asked | ({"given": chosen.given} if "given" in vars(chosen) else {})
 
 
-@command("A", "B", into=ask)
+@command("A B", into=ask)
 def distances(chosen: Chosen) -> Answer:
     """Compute how far the words of two automata are apart.
 
@@ -109,7 +107,7 @@ def distances(chosen: Chosen) -> Answer:
     return Answer(members, [facts(f"A: {chosen.a}, B: {chosen.b}", found)])
 
 
-@command("A", "B", "count", into=ask)
+@command("A B count", into=ask)
 def differences(chosen: Chosen) -> Answer:
     """Find where two automata part.
 
@@ -144,7 +142,7 @@ def differences(chosen: Chosen) -> Answer:
     return Answer(members, [table, arising])
 
 
-@command("PDFA", "LANGUAGE", "form", "given", into=ask)
+@command("PDFA LANGUAGE form given", into=ask)
 def probability(chosen: Chosen) -> Answer:
     """Compute the probability that a drawn word is in a language.
 
@@ -169,7 +167,7 @@ def probability(chosen: Chosen) -> Answer:
     return Answer({**_question_members(chosen), **members}, parts)
 
 
-@command("PDFA", "count", "language", "prefixes", into=ask)
+@command("PDFA count language prefixes", into=ask)
 def likeliest(chosen: Chosen) -> Answer:
     """Find the likeliest words, in exact order.
 
@@ -181,8 +179,7 @@ def likeliest(chosen: Chosen) -> Answer:
     $ pdfalearn ask likeliest target.json --language '0.*' --json
     $ pdfalearn ask likeliest target.json --prefixes 2
     """
-    if chosen.language is not None and chosen.prefixes is not None:
-        raise click.UsageError("Give only one of --language and --prefixes.")
+    chosen.refuse_several("language", "prefixes")
     pdfa = read_automaton(chosen.pdfa)
     if chosen.prefixes is None:
         kind, found = "word", pdfalearn.most_likely(pdfa, chosen.count, chosen.language)
@@ -195,7 +192,7 @@ def likeliest(chosen: Chosen) -> Answer:
     return Answer(members, [Table(chosen.pdfa, (kind, "probability"), rows)])
 
 
-@command("PDFA", "quantiles", into=ask)
+@command("PDFA quantiles", into=ask)
 def length(chosen: Chosen) -> Answer:
     """Compute how long words are: mean, deviation and quantiles, and a picture.
 
@@ -243,7 +240,7 @@ def entropy(chosen: Chosen) -> Answer:
     return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)])
 
 
-@command("PDFA", "LANGUAGE", "form", into=ask)
+@command("PDFA LANGUAGE form", into=ask)
 def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.
 
@@ -261,7 +258,7 @@ def count(chosen: Chosen) -> Answer:
     return Answer({**_question_members(chosen), "expected": value}, [format_value(value)])
 
 
-@command("PDFA", "count", into=ask)
+@command("PDFA count", into=ask)
 def visits(chosen: Chosen) -> Answer:
     """Compute how often a word visits the states.
 
