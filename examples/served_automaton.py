@@ -113,6 +113,8 @@ class CompletionsServer(ThreadingHTTPServer):
     Use it in a ``with`` block, or start and stop it; ``url`` is where it is.
     """
 
+    most_likeliest = MOST_LIKELIEST
+    """How many of the likeliest tokens it lists at most, as ``--max-logprobs`` of vLLM says."""
     daemon_threads = True
     request_queue_size = 128
 
@@ -170,7 +172,7 @@ class CompletionsServer(ThreadingHTTPServer):
     def complete(self, body: Body) -> Answer:
         """Return one more token after each prompt, and log-probabilities."""
         chosen, top = body.get("logprob_token_ids"), body["logprobs"]
-        if top > MOST_LIKELIEST or len(chosen or []) > MOST_CHOSEN:
+        if top > self.most_likeliest or len(chosen or []) > MOST_CHOSEN:
             return refusal(400, "Requested more logprobs than are allowed.")
         for prompt in body["prompt"]:
             if not 0 < len(prompt) < self.model.context:

@@ -66,6 +66,19 @@ def test_what_is_refused() -> None:
         assert message in error_of("ask", "answers", "a.json", *arguments)
 
 
+def test_a_file_is_a_baseline(folder: Path) -> None:
+    asked = ("ask", "answers", "a.json", "--class", "zero=0.*", "--class", "one=1.*")
+    run(*asked, "--save", "march.jsonl", "--save", "march.jsonl")
+    run(*asked, "--save", "march.csv")
+    lines = (folder / "march.csv").read_text().splitlines()
+    assert lines[0] == "prompt,language,low,high"
+    assert len(lines) == 4
+    assert run_json("drift", "march.jsonl", "a.json", "--tolerance", "0.05")["verdict"] is True
+    run("drift", "march.jsonl", "b.json", "--tolerance", "0.05", exit_code=1)
+    assert "another question" in error_of("drift", "march.jsonl", "a.json", "--matches", "0")
+    assert "one model at least" in error_of("drift", "march.jsonl", "march.jsonl")
+
+
 @pytest.mark.slow
 def test_prompts_of_an_llm(folder: Path) -> None:
     for name in ("torch", "transformers", "tokenizers"):
@@ -83,5 +96,9 @@ def test_prompts_of_an_llm(folder: Path) -> None:
     assert all(one["high"] - one["low"] <= 0.001 for one in found["prompts"])
     same = ("drift", "hf:llm", "hf:llm", "--matches", "[a-m]", "--begins", "--prompt", "the coin")
     assert run(*same, "--tolerance", "0.1").stdout
+    save = ("--save", "march.jsonl", "--stop", "e", "--within", "3", "--cut-ends")
+    run("ask", "answers", "hf:llm", "--matches", "[a-m]*", "--prompts", "prompts.txt", *save)
+    assert run("drift", "march.jsonl", "hf:llm", "--tolerance", "0.1").stdout
+    assert "another question" in error_of("drift", "march.jsonl", "hf:llm", "--stop", "x")
     (folder / "bad.txt").write_text("the coin\n")
     assert "line 1 is not JSON" in error_of(*asked, "--prompts", "bad.txt")

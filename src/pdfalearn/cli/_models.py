@@ -208,7 +208,7 @@ def _make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
         raise InputError("an LLM needs --vocabulary FILE, which says what its symbols are")
     symbols = _read_vocabulary(options.pop("vocabulary"))
     if "ends" in options:
-        options["ends"] = _ends(options["ends"])
+        options["ends"] = read_ends(options["ends"])
     with _warnings_as_notes():
         if name.startswith(LOCAL):
             folder = name.removeprefix(LOCAL)
@@ -243,7 +243,8 @@ def _read_vocabulary(path: Path) -> Vocabulary:
     return symbols
 
 
-def _ends(given: tuple[str, ...]) -> str | list[str | int]:
+def read_ends(given: tuple[str, ...]) -> str | list[str | int]:
+    """Read what ends an LLM's words."""
     if given == ("rest",):
         return "rest"
     if "rest" in given:

@@ -301,9 +301,10 @@ OPTIONS: dict[str, Settings] = {
     "begins": flag("An answer counts if it begins with a match."),
     "contains": flag("An answer counts if it contains a match."),
     "within": value(POSITIVE, "Look at N symbols or tokens; what they leave open does not match."),
-    "prompts": value(
-        FILE, "Many prompts of an LLM: a line of JSON for each, a text or a list of messages."
-    ),
+    "cut_ends": flag("Answers end where --within cuts them, as by a server's max_tokens."),
+    "stop": value(kind("TEXT"), "A text before which an LLM's answers end.", multiple=True),
+    "saved": value(FILE, "Write answers for 'drift FILE B', or bounds as .csv.", flag="--save"),
+    "prompts": value(FILE, "Many prompts of an LLM: a line of JSON each, texts or messages."),
     "precision": value(SHARE, "Stop when all bounds are this near.", flag="--gap", default=0.01),
     "at_least": value(
         SHARE,

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from pdfalearn.exploring import Drift, Exploration
 
 Thing = TypeVar("Thing")
-_QUESTION = ("classes", "matches", "begins", "contains", "within")
+_QUESTION = ("classes", "matches", "begins", "contains", "within", "cut_ends", "stop")
 _BOUNDS = ("precision", "max_words", "max_seconds")
 _EXIT = {True: 0, False: 1, None: 3}
 # Options of other models that an LLM over all its tokens does not have.
 _OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica_timeout")
-_SERVED = ("chat", "ends", "temperature", "top_k", "top_p")
+_SERVED = ("chat", "stop", "temperature", "top_k", "top_p")
+_FORMAT = b'{"format": "pdfalearn answers"'
 _OPEN = "open"
 
 
@@ -38,7 +39,7 @@ _OPEN = "open"
     *_QUESTION,
     "at_least",
     *_BOUNDS,
-    "likeliest_count instead drawn seed prompts store model_id",
+    "likeliest_count instead drawn seed prompts store model_id saved",
     *MODEL,
     "log_every",
     into=ask,
@@ -88,15 +89,28 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     explored together. The bounds on total variation are certain, of the classes that are given and
     of the answers, and are widened by what rounding does.
 
+    One of them may be a file that 'pdfalearn ask answers' wrote with --save or --store. Without
+    --class and --matches the question, prompts and stops are those of the file.
+
     Examples
     --------
     $ pdfalearn drift target.json learnt.json --matches '0.*1'
     $ pdfalearn drift target.json learnt.json --matches '0.*' --begins --tolerance 0.02
+    $ pdfalearn ask answers target.json --matches '0.*1' --save march.jsonl
+    $ pdfalearn drift march.jsonl target.json
     $ pdfalearn drift hf:old hf:new --chat --prompt 'Is water wet?' --begins --class 'yes=(?i) *yes'
     """
-    one, other = (_make_live(name, chosen) for name in (chosen.a, chosen.b))
+    from pdfalearn.exploring import Baseline
+
+    names = chosen.a, chosen.b
+    stored = [Path(name) for name in names if _has_answers(Path(name))]
+    question = Baseline(stored[0]).question if stored else None
+    one, other = (
+        Path(name) if Path(name) in stored else _make_live(name, chosen, question) for name in names
+    )
     settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
-    run = partial(pdfalearn.drift, one, other, _languages(chosen), **settings)
+    is_asked = not stored or chosen.classes or chosen.matches is not None
+    run = partial(pdfalearn.drift, one, other, _languages(chosen) if is_asked else None, **settings)
     return _long_run(run, partial(_describe_drift, chosen), "drift")
 
 
@@ -109,17 +123,35 @@ def _long_run(
     return LongRun(run, line, describe, attached, before, interruption="interrupted")
 
 
-def _make_live(name: str, chosen: Chosen) -> Model:
-    """Make a model; an LLM without a vocabulary is one over all of its tokens."""
-    from pdfalearn.cli._models import LOCAL
+def _has_answers(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_FORMAT)) == _FORMAT
+
+
+def _make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None) -> Model:
+    """Make a model; an LLM without a vocabulary is one over all of its tokens.
+
+    Prompts, ends and stops are those of a stored question if none are given.
+    """
+    from pdfalearn.cli._models import LOCAL, read_ends
 
     if not name.startswith(LOCAL) or chosen.vocabulary is not None:
         chosen.refuse(["prompts"], "is for LLMs, named hf:FOLDER, without --vocabulary.")
         return chosen.make_model(name)
     chosen.refuse(_OF_SYMBOLS, "is not for an LLM over all tokens.")
     options = chosen.collect_given(_SERVED)
+    if chosen.ends:
+        options["ends"] = read_ends(chosen.ends)
+    if question is not None:
+        options = {"ends": question["ends"], "stop": question["stops"]} | options
     if chosen.prompts is not None:
         options["prompts"] = _read_prompts(chosen.prompts)
+    elif question is not None and chosen.prompt is None:
+        begin = question["prompt"]
+        options["prompts"] = {name: begin + word for name, word in question["prompts"].items()}
+        options.pop("chat", None)  # these are tokens, behind any template
     return pdfalearn.Answers(name.removeprefix(LOCAL), prompt=chosen.prompt or "", **options)
 
 
@@ -153,7 +185,13 @@ def _question(chosen: Chosen) -> dict[str, Any]:
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
     bounds = chosen.collect_given(("max_words", "max_seconds"))
     budget = pdfalearn.Budget(**bounds) if bounds else None
-    return {"match": match, "within": chosen.within, "gap": chosen.precision, "budget": budget}
+    return {
+        "match": match,
+        "within": chosen.within,
+        "cut_ends": chosen.cut_ends,
+        "gap": chosen.precision,
+        "budget": budget,
+    }
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:
@@ -170,7 +208,12 @@ def _describe(chosen: Chosen, found: Exploration) -> Answer:
     if len(found.prompts) > 1:
         each = [found.behind(prompt) for prompt in found.prompts]
         members["prompts"] = [
-            {"prompt": one.prompts[0], **members_of(one, "low", "high")} for one in each
+            {
+                "prompt": one.prompts[0],
+                **members_of(one, "low", "high"),
+                "classes": {name: members_of(one[name], "low", "high") for name in one.names},
+            }
+            for one in each
         ]
         rows = [(shorten(one.prompts[0], 60), one.low, one.high) for one in each]
         parts.append(Table("any match, by prompt", ("", "at least", "at most"), rows))
@@ -202,6 +245,8 @@ def _describe(chosen: Chosen, found: Exploration) -> Answer:
         exit_code = _EXIT[verdict]
         told[f"at least {chosen.at_least:g}"] = _OPEN if verdict is None else verdict
     parts.append(facts("what is known", told))
+    if chosen.saved is not None:
+        found.save(chosen.saved, model_id=chosen.model_id)
     found.close()
     return Answer(members, parts, exit_code=exit_code)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pdfalearn.exploring.exploration import ExplorationInterrupted as ExplorationInterrupted
     from pdfalearn.exploring.exploration import Step as Step
     from pdfalearn.exploring.likeliest import Likely as Likely
+    from pdfalearn.exploring.recording import Baseline as Baseline
     from pdfalearn.exploring.sampling import Draws as Draws
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import cast
 
 import numpy as np
 
@@ -22,16 +22,28 @@ from pdfalearn.exploring.exploration import (
     check_share_or_one,
 )
 from pdfalearn.exploring.frontier import Frontier
-from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
-from pdfalearn.exploring.recording import RecordedModel
-from pdfalearn.languages import LanguageLike, containing
+from pdfalearn.exploring.questions import (
+    Languages,
+    Match,
+    check_budget,
+    describe_symbols,
+    name_languages,
+    read_languages,
+    words_of_prompts,
+    write_language,
+)
+from pdfalearn.exploring.recording import (
+    Baseline,
+    Question,
+    collect_rows,
+    open_record,
+    write_rows,
+)
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
-from pdfalearn.text import described
+from pdfalearn.stores import model_key
 from pdfalearn.typing import Flags, Floats
 
-Match = Literal["whole", "begins", "contains"]
-Languages = LanguageLike | Mapping[str, LanguageLike]
 Progress = Callable[[Step], None]
 
 _BATCH, _FREE_BATCH = 64, 4096
@@ -43,11 +55,12 @@ _FLOOR_SHARE = 1e-3
 
 
 def explore(
-    model: PDFA | LanguageModel,
+    model: PDFA | LanguageModel | Sequence[Answers],
     languages: Languages,
     *,
     match: Match = "whole",
     within: int | None = None,
+    cut_ends: bool = False,
     prompts: Mapping[str, Word] | None = None,
     gap: float = 0.01,
     budget: Budget | None = None,
@@ -65,9 +78,10 @@ def explore(
 
     Parameters
     ----------
-    model : PDFA or LanguageModel
+    model : PDFA, LanguageModel, or sequence of Answers
         The model. Of `Answers`, an LLM over its whole vocabulary, languages are about text, and all
-        ways to write a text in tokens count.
+        ways to write a text in tokens count. Several of one network are asked together: what their
+        prompts begin with is computed once, and one that is closed is no longer asked.
     languages : str, DFA, Language, iterable of words, or a mapping of names to such
         What is asked about; an answer may be in several of them.
     match : {"whole", "begins", "contains"}
@@ -77,7 +91,11 @@ def explore(
         as they match whatever follows, as in ``no([^a-z].*)?``. To contain something is for regular
         expressions.
     within : int, optional
-        Look at this many symbols, or tokens, only: what they leave undecided does not match.
+        Look at this many symbols, or tokens, only: what they leave undecided does not match, and is
+        counted apart.
+    cut_ends : bool
+        Whether an answer ends after ``within`` symbols, as a server cuts it at ``max_tokens``: it
+        matches if what there is of it does.
     prompts : mapping of str to word, optional
         Words of the model's symbols that stand before what is asked about, by names of your choice.
         `Answers` has prompts of its own.
@@ -91,8 +109,9 @@ def explore(
     batch : int, optional
         The most prefixes asked together.
     store : path, optional
-        A file that keeps the model's rows: an exploration that was killed goes on from there. A row
-        of an LLM has a number for every token, .4 MB for 50,000.
+        A file that keeps what the model answers to this question: an exploration that was killed
+        goes on from there, and `drift` compares another model with it. Of an LLM's row it has the
+        likeliest tokens that leave the question open, and sums of the others.
     model_id : str, optional
         The model's name in the store; needed for a model without fingerprint.
     progress : callable, optional
@@ -131,10 +150,18 @@ def explore(
     open: undecided 9.54e-07
     a match: the whole answer is in the language; 21 calls, stopped by gap
     """
-    asked = as_model(model)
+    run = LiveRun(
+        [Answers.join(model) if isinstance(model, Sequence) else as_model(model)],
+        languages,
+        prompts,
+        match=match,
+        within=within,
+        cut_ends=cut_ends,
+        batch=batch,
+        progress=progress,
+    )
     if store is not None:
-        asked = RecordedModel(asked, store, model_id)
-    run = LiveRun([asked], languages, match, within, prompts, batch, progress)
+        run.keep(store, model_id)
     return run.go_on(gap=gap, budget=budget, at_least=at_least)
 
 
@@ -143,27 +170,45 @@ class LiveRun:
 
     def __init__(
         self,
-        models: Sequence[LanguageModel],
+        models: Sequence[LanguageModel | Baseline],
         languages: Languages,
-        match: Match,
-        within: int | None,
         prompts: Mapping[str, Word] | None,
+        *,
+        match: Match = "whole",
+        within: int | None = None,
+        cut_ends: bool = False,
         batch: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._models = models
-        self.alphabet: Alphabet = models[0].alphabet
-        self.names, given = _name_languages(languages)
-        asked = models[0].model if isinstance(models[0], RecordedModel) else models[0]
-        self.match, reading = match, _read(asked, given, match)
-        words = _words_of_prompts(asked, prompts)
+        self.models = models
+        live = [model for model in models if not isinstance(model, Baseline)]
+        asked = live[0]
+        self.alphabet: Alphabet = asked.alphabet
+        self.names, given = name_languages(languages)
+        if cut_ends and within is None:
+            raise InputError("cut_ends is about where answers are cut; say with within= where")
+        self.match, reading = match, read_languages(asked, given, match, cut_ends=cut_ends)
+        words = words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
-        # A word may still end after its last symbol that is looked at, but not begin otherwise.
-        deepest = (
-            None if within is None else check_integer(within, "within", 1) - (match != "whole")
-        )
+        # Where nothing counts as ended there, a word may still end after its last symbol that is
+        # looked at, but not begin otherwise.
+        has_end = match == "whole" and not cut_ends
+        deepest = None if within is None else check_integer(within, "within", 1) - (not has_end)
         self.frontier = Frontier((), reading, list(words.values()), deepest, len(models))
-        is_free = all(model.cost.is_free for model in models)
+        self.question: Question = {
+            "languages": dict(zip(self.names, map(write_language, given), strict=True)),
+            "match": match,
+            "within": within,
+            "cut_ends": cut_ends,
+            "stops": [stop.decode() for stop in reading.stops],
+            "prompts": {name: [int(s) for s in word] for name, word in words.items()},
+            **describe_symbols(asked, reading),
+        }
+        for model in models:
+            if isinstance(model, Baseline):
+                model.check(self.question)
+        self._store: tuple[Path, str] | None = None
+        is_free = all(model.cost.is_free for model in live)
         usual = _FREE_BATCH if is_free else _BATCH
         self.batch = usual if batch is None else check_integer(batch, "batch", 1)
         self.is_large = len(self.alphabet) > _LARGE
@@ -176,12 +221,13 @@ class LiveRun:
         self._events: Flags = events.T
         reach = reading.dfa.reach[:, :, None]
         self._open_to: Flags = np.any(reach & events, axis=1)
-        self.counts_certain = (
-            reading.dfa.is_lasting and reading.spelling is None and deepest is None
-        )
-        """Whether an open prefix counts for what all that it may come to has in common: no control
-        token and no cut can come between."""
+        self.counts_certain = reading.dfa.is_lasting
+        """Whether an open prefix counts for what all that it may come to has in common."""
         self._certain_to: Flags = ~np.any(reach & ~events, axis=1) & self.counts_certain
+
+    def keep(self, store: str | Path, model_id: str | None) -> None:
+        """Keep what is told in a file."""
+        self._store = Path(store), model_key(cast("LanguageModel", self.models[0]), model_id)
 
     def labels_of(self, name: str | None) -> Flags:
         """Return which labels mean a language, or any if no name is given."""
@@ -194,12 +240,33 @@ class LiveRun:
     def open(self) -> None:
         """Open the models, if they are not."""
         if not self.frontier.models:
-            self.frontier.models = [open_model(model) for model in self._models]
-            weakref.finalize(self.frontier, _close_all, self.frontier.models)
+            self.frontier.models = [self._open(model) for model in self.models]
+            weakref.finalize(self.frontier, close_all, self.frontier.models)
+
+    def _open(self, model: LanguageModel | Baseline) -> LanguageModel:
+        kinds = self.frontier.reading.control + 2
+        if isinstance(model, Baseline):
+            return model.make_rows(self.alphabet, kinds)
+        opened = open_model(model)
+        if self._store is None:
+            return opened
+        try:
+            return open_record(self._store[0], self.question, self._store[1], model, opened, kinds)
+        except BaseException:
+            close_quietly(opened)
+            raise
+
+    def save(self, path: str | Path, model_id: str | None) -> None:
+        """Write what is known of the first model's rows: what is open behind each prefix."""
+        try:
+            key = model_key(cast("LanguageModel", self.models[0]), model_id)
+        except InputError:  # it has no name, and is not asked again
+            key = ""
+        write_rows(path, self.question, key, collect_rows(self.frontier))
 
     def close(self) -> None:
         """Close the models; what is known is kept."""
-        _close_all(self.frontier.models)
+        close_all(self.frontier.models)
         self.frontier.models = ()
 
     def gaps(self) -> tuple[Floats, Floats]:
@@ -221,7 +288,7 @@ class LiveRun:
         least = None if at_least is None else check_share_or_one(at_least)
         try:
             with self.asking():
-                stopped = self._explore(gap, _check_budget(budget), least)
+                stopped = self._explore(gap, check_budget(budget), least)
         except KeyboardInterrupt as interrupt:
             raise ExplorationInterrupted(self.value("interrupted")) from interrupt
         return self.value(stopped)
@@ -250,7 +317,11 @@ class LiveRun:
         while True:
             frontier.interrupts.check()
             low, high = self.gaps()
-            closed = (high - low).max(axis=(1, 2)) <= gap
+            apart = high - low
+            # What is not told cannot be asked for: without it, it is as near as it may come.
+            untold = frontier.untold @ self._open_to
+            is_near = (apart <= gap) | ((untold > gap) & (apart - untold <= gap))
+            closed: Flags = np.all(is_near, axis=(1, 2))
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
             self.trace.append(Step(frontier.calls, float(low.mean()), float(high.mean())))
             if self._progress is not None:
@@ -260,7 +331,7 @@ class LiveRun:
                     return "verdict"
                 closed |= low >= at_least
             if closed.all():
-                return "gap"
+                return "gap" if apart.max() <= gap or at_least is not None else "untold"
             if frontier.calls >= most:
                 return "max_words"
             if time.monotonic() >= ends_at:
@@ -269,58 +340,7 @@ class LiveRun:
                 return "nothing left"
 
 
-def _close_all(models: Sequence[LanguageModel]) -> None:
+def close_all(models: Sequence[LanguageModel]) -> None:
+    """Close models."""
     for model in models:
         close_quietly(model)
-
-
-def _name_languages(languages: Languages) -> tuple[tuple[str, ...], list[LanguageLike]]:
-    if isinstance(languages, Mapping):
-        if not languages or not all(isinstance(name, str) and name for name in languages):
-            raise InputError("the languages need names that are texts, and there has to be one")
-        return tuple(languages), list(languages.values())
-    return (languages if isinstance(languages, str) else "match",), [languages]
-
-
-def _read(model: LanguageModel, languages: list[LanguageLike], match: Match) -> Reading:
-    if match not in ("whole", "begins", "contains"):
-        raise InputError(f"match={match!r} is not one of 'whole', 'begins' and 'contains'")
-    if match == "contains":
-        for language in languages:
-            if not isinstance(language, str):
-                raise InputError(
-                    f"match='contains' is for regular expressions, not for {described(language)}; "
-                    "use Contains(word) with match='begins'"
-                )
-        languages = [containing(language) for language in map(str, languages)]
-    settings: dict[str, Any] = {"by_beginning": match != "whole"}
-    if isinstance(model, Answers):
-        return TokenReading(languages, model.token_bytes, **settings)
-    return SymbolReading(languages, model.alphabet, **settings)
-
-
-def _words_of_prompts(
-    model: LanguageModel, prompts: Mapping[str, Word] | None
-) -> dict[str, Sequence[int]]:
-    """Return the symbols before what is asked about, by the names of prompts."""
-    if isinstance(model, Answers):
-        if prompts is not None:
-            raise InputError("give the prompts to Answers, which writes them in tokens")
-        return dict(model.first_words)
-    if prompts is None:
-        return {"": ()}
-    if not isinstance(prompts, Mapping) or not prompts:
-        raise InputError(f"prompts are {described(prompts)}; give a mapping of names to words")
-    return {str(name): model.alphabet.encode(word).tolist() for name, word in prompts.items()}
-
-
-def _check_budget(budget: Budget | None) -> Budget:
-    if budget is None:
-        return Budget()
-    if not isinstance(budget, Budget):
-        raise InputError(f"budget={budget!r} is not a Budget, such as Budget(max_words=1000)")
-    given = {name for name, value in vars(budget).items() if value is not None}
-    other = given - {"max_words", "max_seconds", "bounds_questions", "bounds_words"}
-    if other:
-        raise InputError(f"exploring is bounded by max_words and max_seconds, not by {min(other)}")
-    return budget

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,18 +14,24 @@ from pdfalearn.alphabet import Word
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
-from pdfalearn.exploring.asking import DEFAULT_CALLS, Languages, LiveRun, Match, Progress
+from pdfalearn.exploring.asking import (
+    DEFAULT_CALLS,
+    LiveRun,
+    Progress,
+)
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
-from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
+from pdfalearn.exploring.noise import measure_noise
+from pdfalearn.exploring.questions import Languages, Match, OfText
+from pdfalearn.exploring.recording import Baseline
+from pdfalearn.exploring.sampling import ROUNDING
+from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.text import format_table, shorten
 from pdfalearn.typing import Floats
 
 if TYPE_CHECKING:
     from pdfalearn.pdfa import PDFA
 
-# This many of the likeliest prefixes are asked again to see what rounding does.
-_ASKED_AGAIN = 12
 _NO_NOISE = (0.0, 0.0)
 
 
@@ -121,12 +128,13 @@ class Drift:
 
 
 def drift(
-    a: PDFA | LanguageModel,
-    b: PDFA | LanguageModel,
-    languages: Languages,
+    a: PDFA | LanguageModel | str | Path,
+    b: PDFA | LanguageModel | str | Path,
+    languages: Languages | None = None,
     *,
     match: Match = "whole",
     within: int | None = None,
+    cut_ends: bool = False,
     prompts: Mapping[str, Word] | None = None,
     gap: float = 0.01,
     tolerance: float | None = None,
@@ -141,10 +149,12 @@ def drift(
 
     Parameters
     ----------
-    a, b : PDFA or LanguageModel
-        The models, over the same symbols; two `Answers` have the same tokens and ends.
-    languages, match, within, prompts, gap
-        As for `explore`.
+    a, b : PDFA, LanguageModel or path
+        The models, over the same symbols; two `Answers` have the same tokens and ends. One may be a
+        file that `explore` has saved: what a model answered then.
+    languages, match, within, cut_ends, prompts, gap
+        As for `explore`. With a file the languages, and what a match is, are those of the file if
+        no languages are given.
     tolerance : float, optional
         Stop as soon as it is settled whether the classes are this near, in total variation.
     budget : Budget, optional
@@ -157,14 +167,15 @@ def drift(
     Raises
     ------
     InputError
-        If the models have other symbols, tokens, ends or numbers of prompts.
+        If the models have other symbols, tokens, ends or numbers of prompts, and if a file has
+        answers to another question.
     ExplorationInterrupted
         After Ctrl-C; its ``drift`` has the bounds until then, without noise.
 
     Notes
     -----
-    Two runs of one model differ by rounding: some prefixes are asked again alone, by models opened
-    anew, and all bounds are widened by what that shows.
+    Two runs of one model differ by rounding: some prefixes are asked again in other batches, by
+    models opened anew, and all bounds are widened by what that moves.
 
     Examples
     --------
@@ -181,9 +192,17 @@ def drift(
     ('t',)             0.500000  0.400000  0.500
     3 calls each, stopped by gap; noise 0
     """
-    models = [as_model(a), as_model(b)]
-    _check_pair(*models)
-    run = LiveRun(models, languages, match, within, prompts, progress=progress)
+    models = [Baseline(one) if isinstance(one, str | Path) else as_model(one) for one in (a, b)]
+    settings = {"match": match, "within": within, "cut_ends": cut_ends}
+    stored = [model for model in models if isinstance(model, Baseline)]
+    if stored and languages is None:
+        languages = stored[0].languages
+        settings = {name: stored[0].question[name] for name in settings}
+    if languages is None or len(stored) > 1:
+        raise InputError("say which languages, and give one model at least that can be asked")
+    if not stored:
+        _check_pair(*cast("list[LanguageModel]", models))
+    run = LiveRun(models, languages, prompts, progress=progress, **settings)  # type: ignore[arg-type]
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 1)
     left = DEFAULT_CALLS if budget is None or budget.max_words is None else budget.max_words
@@ -209,7 +228,7 @@ def drift(
             stopped = "tolerance"
             break
     with run.asking():
-        noise = _measure_noise(run, models)
+        noise = measure_noise(run)
     found = _value(run, noise, count, stopped)
     run.close()
     return found
@@ -218,9 +237,9 @@ def drift(
 def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
     if a.alphabet != b.alphabet:
         raise InputError("the models have other symbols, so their words cannot be compared")
-    if isinstance(a, Answers) != isinstance(b, Answers):
+    if isinstance(a, OfText) != isinstance(b, OfText):
         raise InputError("one model is of texts and the other of symbols")
-    if isinstance(a, Answers) and isinstance(b, Answers):
+    if isinstance(a, OfText) and isinstance(b, OfText):
         if a.token_bytes != b.token_bytes or a.ends != b.ends:
             raise InputError("the models have other tokens or ends, so they cannot be compared")
         if list(a.first_words.values()) != list(b.first_words.values()):
@@ -236,10 +255,10 @@ def _value(run: LiveRun, noise: tuple[float, float], count: int, stopped: str) -
         parts.append(
             Apart(
                 name,
-                max(0.0, low - noise[0]),
-                min(1.0, high + noise[0]),
-                max(0.0, least - noise[1]),
-                min(1.0, most + noise[1]),
+                max(0.0, low - noise[0] - ROUNDING),
+                min(1.0, high + noise[0] + ROUNDING),
+                max(0.0, least - noise[1] - ROUNDING),
+                min(1.0, most + noise[1] + ROUNDING),
             )
         )
     worst = int(np.argmax([part.answers_low for part in parts]))
@@ -264,8 +283,8 @@ def _classes_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
     open_first, open_second = run.frontier.open_masses[prompt].sum(axis=1)
     more = float(np.maximum(first - second, 0).sum())
     less = float(np.maximum(second - first, 0).sum())
-    high = min(more + open_first, less + open_second)
-    return max(0.0, more - open_second, less - open_first), min(1.0, high)
+    high = float(min(more + open_first, less + open_second))
+    return max(0.0, float(more - open_second), float(less - open_first)), min(1.0, high)
 
 
 def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
@@ -275,12 +294,9 @@ def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
     distributions nearer, and in a cell that is open they can differ in all that both have.
     """
     frontier = run.frontier
-    mine = frontier.items.masses[frontier.items.prompts == prompt]
-    nodes = frontier.node_prompts[: frontier.size] == prompt
-    cut = frontier.node_settled[: frontier.size][nodes, :, -1]
-    cells = np.concatenate([mine, cut])
+    cells = frontier.items.masses[frontier.items.prompts == prompt]
     apart = 2 * float(frontier.differences[prompt]) + float(np.abs(cells[:, 0] - cells[:, 1]).sum())
-    both = float(cells.min(axis=1).sum())
+    both = float(cells.min(axis=1).sum() + frontier.unclear[prompt])
     untold = frontier.untold[prompt].sum(axis=1)
     more, less = (apart + untold[1] - untold[0]) / 2, (apart + untold[0] - untold[1]) / 2
     low = max(0.0, more - untold[1], less - untold[0])
@@ -303,41 +319,5 @@ def _list_differences(run: LiveRun, prompt: int, count: int) -> tuple[Difference
     return tuple(
         Difference(word, float(one), float(other), float(abs(one - other) / total))
         for word, (one, other) in ordered
-        if one != other
+        if abs(one - other) > ROUNDING
     )
-
-
-def _measure_noise(run: LiveRun, models: list[LanguageModel]) -> tuple[float, float]:
-    """Return how far rounding may move classes and answers: what rows differ when asked otherwise.
-
-    Likely prefixes are asked together, then alone by models that are opened anew. A row that is off
-    moves as much as its prefix is likely; those that are not asked again count by the mean of those
-    that are. For classes, what is off within one is not.
-    """
-    frontier, reading = run.frontier, run.frontier.reading
-    likely = frontier.node_masses[: frontier.size]
-    nodes = np.sort(np.argsort(-likely.max(axis=1), kind="stable")[:_ASKED_AGAIN])
-    nodes = nodes[likely[nodes].max(axis=1) > 0]
-    if not len(nodes):
-        return 0.0, 0.0
-    calls, opened = frontier.calls, frontier.models
-    together, *_ = frontier.ask(nodes)
-    frontier.models = [open_model(model) for model in models]
-    off = np.zeros((2, len(models)))
-    try:
-        for place, node in enumerate(nodes.tolist()):
-            alone, *_ = frontier.ask(np.array([node]))
-            after = reading.map(int(frontier.node_states[node]))
-            for number, (one, other) in enumerate(zip(together, alone, strict=True)):
-                apart = one[place] - other[0]
-                classes = np.bincount(after.settled, apart, reading.control + 2)[:-1]
-                moved = np.abs(classes).sum() + np.abs(apart[1 + after.live]).sum()
-                moves = np.array([moved, np.abs(apart).sum()]) / 2
-                off[:, number] += likely[node, number] * moves
-    finally:
-        for model in frontier.models:
-            close_quietly(model)
-        frontier.models, frontier.calls = opened, calls
-    asked_again = np.maximum(likely[nodes].sum(axis=0), 1e-300)
-    classes_off, answers_off = (off * likely.sum(axis=0) / asked_again).sum(axis=1).tolist()
-    return classes_off, answers_off

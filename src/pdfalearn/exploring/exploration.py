@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,7 +76,8 @@ class Exploration(Frozen):
     calls: int
     """How many distributions the model was asked for."""
     stopped: str
-    """What ended it: gap, verdict, max_words, max_seconds, nothing left, or interrupted."""
+    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, or untold:
+    the model does not tell more, and besides that the gap is reached."""
     open: Mapping[str, float]
     """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, and what
     the model did not tell (``untold``)."""
@@ -268,6 +271,30 @@ class Exploration(Frozen):
         event = self._run.labels_of(name)
         with self._run.asking():
             return draw_matching(self._run, self._rows, event, count, seed, calls)
+
+    def save(self, path: str | Path, *, model_id: str | None = None) -> None:
+        """Write what the model answered, so that `drift` can compare another one with it.
+
+        Parameters
+        ----------
+        path : path
+            The file, which says which question it is about. What ends in ``.csv`` becomes a table
+            of bounds instead: a line for each prompt and language, and for any of them.
+        model_id : str, optional
+            A name for the model, which stands in the file.
+        """
+        if not str(path).lower().endswith(".csv"):
+            self._run.save(path, model_id)
+            return
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(["prompt", "language", "low", "high"])
+            for prompt in self.prompts:
+                part = self.behind(prompt)
+                table.writerows(
+                    (prompt, name, part[name].low, part[name].high) for name in self.names
+                )
+                table.writerow((prompt, "", part.low, part.high))
 
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""

@@ -10,7 +10,8 @@ from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.exploring.prefixes import Found, Items
-from pdfalearn.exploring.readings import Reading, StateMap
+from pdfalearn.exploring.readings import Kinds, Reading, StateMap
+from pdfalearn.exploring.recording import RecordedRows, Told
 from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
@@ -53,6 +54,8 @@ class Frontier:
         """What models did not tell how it is shared among symbols, by state of the languages."""
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
+        self.unclear = np.zeros(len(prompts))
+        """How much more that may be, as files have only sums of unlikely ones."""
         self.found, self.other = Found(count), Found(count)
         """Prefixes that settle a match, and those that settle that there is none."""
         self.items = Items(count)
@@ -72,6 +75,7 @@ class Frontier:
         self.node_masses = np.zeros((64, count))
         """How likely each node is that was asked for."""
         self._seen = np.zeros(64, dtype=bool)
+        self._opened: Floats | None = None  # sums of what is open, until a step changes it
         self.roots = [self._add_path(word) for word in prompts]
         """The node of each prompt."""
         ones = np.ones((1, count))
@@ -114,6 +118,11 @@ class Frontier:
     @property
     def open_masses(self) -> Floats:
         """What is open or untold, for each prompt, model and state of the languages."""
+        if self._opened is None:
+            self._opened = self._sum_open()
+        return self._opened
+
+    def _sum_open(self) -> Floats:
         items = self.items
         states = len(self.reading.dfa.table)
         keys = items.prompts.astype(np.int64) * states + items.states
@@ -149,11 +158,13 @@ class Frontier:
         asked = self.items.take(places)
         nodes, is_new = asked.parents.copy(), asked.symbols >= 0
         nodes[is_new] = self.add_nodes(asked.parents[is_new], asked.symbols[is_new])
-        rows = self.ask(nodes)  # if it raises, nothing has changed but for some unused numbers
-        self.items.remove(places)
         self.node_prompts[nodes], self.node_states[nodes] = asked.prompts, asked.states
+        # If it raises, nothing has changed but for some unused numbers.
+        told = self.ask(nodes, asked.symbols == TAIL)
+        self._opened = None
+        self.items.remove(places)
         self._note_floor(floor)
-        self._settle(asked, nodes, *rows, floor)
+        self._settle(asked, nodes, told, floor)
         self.steps += 1
         if len(self.items) > self._most_open:
             self._prune()
@@ -164,11 +175,24 @@ class Frontier:
         for found in (self.found, self.other):
             found.floor = max(found.floor, floor)
 
-    def ask(self, nodes: Integers) -> tuple[list[Floats], Floats, Floats]:
-        """Return for each model rows over all columns, their untold mass, and what both add up to.
+    def map_of(self, node: int) -> StateMap:
+        """Return what every column does behind a node; where words are cut, all of them settle."""
+        return self._map(int(self.node_states[node]), bool(self._is_cut(np.array([node]))[0]))
 
-        That is 1 but for rounding, by which masses are divided.
-        """
+    def _is_cut(self, nodes: Integers) -> Flags:
+        deepest = np.inf if self.deepest is None else self.deepest
+        return np.asarray(self.depths[nodes] >= deepest)
+
+    def _map(self, state: int, is_cut: bool) -> StateMap:
+        after = self.reading.map(state)
+        if not is_cut:
+            return after
+        settled = after.settled.copy()
+        settled[1 + after.live] = self.reading.cuts[after.targets]
+        return StateMap(settled, after.live[:0], after.targets[:0])
+
+    def ask(self, nodes: Integers, whole: Flags | None = None) -> list[Told]:
+        """Return what each model tells of nodes; of those that are wanted whole, all columns."""
         wanted = np.unique(nodes)
         ids, above = [wanted], self.parents[wanted]
         while len(above := np.unique(above[~self._seen[above]])):
@@ -178,12 +202,21 @@ class Frontier:
         lineage = Lineage(self.parents[: self.size], self.symbols[: self.size])
         is_wanted = np.isin(numbers, wanted)
         batch = Batch.of_ids(numbers, is_wanted, lineage)
-        tables, untold, totals = [], [], []
         where = np.searchsorted(wanted, nodes)
         in_order = len(where) == len(wanted) and bool((np.diff(where) > 0).all())
+        is_whole = np.ones(len(wanted), dtype=bool)
+        if whole is not None:
+            is_whole[where] = whole
+        found = []
         for model in self.models:
             self.interrupts.is_calling = True
             try:
+                if isinstance(model, RecordedRows):
+                    states = self.node_states[wanted].astype(np.int64)
+                    maps = {n: self.map_of(node) for n, node in enumerate(wanted.tolist())}
+                    told = model.tell(batch, states, maps.__getitem__, is_whole)
+                    found.append(told if in_order else told.take(where))
+                    continue
                 rows = model.answer(batch)
             finally:
                 self.interrupts.is_calling = False
@@ -193,62 +226,81 @@ class Frontier:
                     f"the model says that the word {shorten(word)} is undefined, and before that "
                     "it gave it a probability; mend the model, or wrap it in Guided"
                 )
-            if rows.is_sparse:
-                table = np.zeros((len(rows), rows.width))
-                table[rows.row_numbers, rows.listing[0]] = rows.values
-            else:
-                table = np.asarray(rows.values)
-            tables.append(table if in_order else table[where])
-            untold.append(rows.rests[where])
-            totals.append(table.sum(axis=1)[where] + untold[-1])
+            told = Told.of(rows)
+            found.append(told if in_order else told.take(where))
         self._seen[numbers] = True
         self.calls += len(wanted)
-        return tables, np.array(untold), np.array(totals)
+        return found
 
-    def _settle(
-        self,
-        asked: Items,
-        nodes: Integers,
-        tables: list[Floats],
-        untold: Floats,
-        totals: Floats,
-        floor: float,
-    ) -> None:
+    def _settle(self, asked: Items, nodes: Integers, told: list[Told], floor: float) -> None:
         """Share the mass of nodes among what their rows settle, leave open, or do not tell."""
-        count = self._count
-        for state in np.unique(asked.states).tolist():
-            here = (asked.states == state).nonzero()[0]
-            is_tail = asked.symbols[here] == TAIL
-            after = self.reading.map(state)
-            if is_tail.any():
-                tails = here[is_tail]
-                children = np.stack([table[tails][:, 1 + after.live] for table in tables], axis=1)
-                self._open_tails(nodes[tails], asked.masses[tails], children, after, floor)
-                here = here[~is_tail]
-            if not len(here):
+        is_cut, is_tail = self._is_cut(nodes), asked.symbols == TAIL
+        # Tails that are opened in this step leave out what is asked beside them.
+        self.node_masses[nodes[~is_tail]] = asked.masses[~is_tail]
+        keys, groups = np.unique(
+            np.stack([asked.states, is_cut, is_tail]), axis=1, return_inverse=True
+        )
+        for number, (state, cut, tail) in enumerate(keys.T.tolist()):
+            here, after = (groups.ravel() == number).nonzero()[0], self._map(state, bool(cut))
+            at, masses, prompts = nodes[here], asked.masses[here], asked.prompts[here]
+            parts = told if len(here) == len(nodes) else [one.take(here) for one in told]
+            if tail:
+                children = np.stack([one.columns[:, 1 + after.live] for one in parts], axis=1)
+                self._open_tails(at, masses, children, after, floor)
                 continue
-            at, masses = nodes[here], asked.masses[here]
-            self.node_masses[at] = masses
-            scales = masses / totals[:, here].T
+            scales = masses / np.stack([one.totals for one in parts], axis=1)
             # Item, model, column.
-            shares = np.stack(
-                [t[here] * s[:, None] for t, s in zip(tables, scales.T, strict=True)], axis=1
-            )
-            kinds = self.reading.control + 2  # the last is what stays open
-            is_kind = (after.settled[:, None] == np.arange(kinds)).astype(np.float64)
-            sums = shares @ is_kind
-            sums[:, :, -1] = 0.0
+            shares = np.empty((len(here), len(parts), parts[0].columns.shape[1]))
+            for model, one in enumerate(parts):
+                np.multiply(one.columns, scales[:, model, None], out=shares[:, model])
+            sums = self._sum_kinds(shares, after.settled)
+            missing = np.stack([one.untold for one in parts], axis=1) * scales
+            beyond = None
+            if any(one.rests is not None for one in parts):
+                none = np.zeros((len(here), sums.shape[2]))
+                rests = [none if one.rests is None else one.rests for one in parts]
+                unlisted = np.stack(rests, axis=1) * scales[:, :, None]
+                last = self.reading.control + cut
+                self._note_unlisted(prompts, shares, unlisted, after.settled, last)
+                sums += unlisted
+                beyond = unlisted[:, :, -1]
+            elif self._count == 2:
+                each = np.abs(shares[:, 0] - shares[:, 1])
+                each = each[:, after.settled <= self.reading.control + cut]
+                np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
+            if not cut:
+                sums[:, :, -1] = 0.0
             self.node_settled[at] = sums
-            np.add.at(self.settled, asked.prompts[here], sums)
-            missing = untold[:, here].T * scales
-            np.add.at(self.untold[:, :, state], asked.prompts[here], missing)
-            self._note_found(at, shares, after.settled.astype(np.int32))
-            # What is left is open; so rounding does not add up.
-            if count == 2:
-                each = np.abs(shares[:, 0] - shares[:, 1])[:, after.settled <= self.reading.control]
-                np.add.at(self.differences, asked.prompts[here], each.sum(axis=1) / 2)
-            left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
-            self._open(at, left, shares[:, :, 1 + after.live], after, floor)
+            np.add.at(self.settled, prompts, sums)
+            np.add.at(self.untold[:, :, state], prompts, missing)
+            self._note_found(at, shares, after.settled)
+            if not cut:  # what is left is open; so rounding does not add up
+                left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
+                self._open(at, left, shares[:, :, 1 + after.live], after, floor, beyond)
+
+    def _sum_kinds(self, shares: Floats, settled: Kinds) -> Floats:
+        """Return what columns settle in all, by kind; the last is what they leave open."""
+        is_kind = settled[:, None] == np.arange(self.reading.control + 2)
+        return np.asarray(shares @ is_kind.astype(np.float64))
+
+    def _note_unlisted(
+        self, prompts: Codes, shares: Floats, unlisted: Floats, settled: Kinds, last: int
+    ) -> None:
+        """Note what rows of files, which list likely columns only, leave unclear."""
+        is_whole = unlisted.sum(axis=2) == 0
+        least = np.where(shares > 0, shares, 1.0).min(axis=2)
+        least = np.minimum(least, unlisted[:, :, :-1].max(axis=2))
+        self._note_floor(float(least.max(initial=0.0)))
+        if self._count < 2:
+            return
+        known = np.all((shares > 0) | is_whole[:, :, None], axis=1)
+        each = np.where(known, np.abs(shares[:, 0] - shares[:, 1]), 0.0)
+        apart = each[:, settled <= last].sum(axis=1)
+        rests = self._sum_kinds(np.where(known[:, None], 0.0, shares), settled) + unlisted
+        rests = rests[:, :, : last + 1]
+        apart += np.abs(rests[:, 0] - rests[:, 1]).sum(axis=1)
+        np.add.at(self.differences, prompts, apart / 2)
+        np.add.at(self.unclear, prompts, rests.min(axis=1).sum(axis=1))
 
     def _open_tails(
         self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
@@ -273,42 +325,43 @@ class Frontier:
         return np.concatenate([self.symbols[here][was_asked], items.symbols[items.parents == node]])
 
     def _open(
-        self, nodes: Integers, left: Floats, children: Floats, after: StateMap, floor: float
+        self,
+        nodes: Integers,
+        left: Floats,
+        children: Floats,
+        after: StateMap,
+        floor: float,
+        unlisted: Floats | None = None,
     ) -> None:
         """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
-        if self.deepest is not None:
-            cut = self.depths[nodes] >= self.deepest
-            np.add.at(self.settled[:, :, -1], prompts[cut], left[cut])
-            self.node_settled[nodes[cut], :, -1] = left[cut]
-            nodes, left = nodes[~cut], left[~cut]
-            children, prompts = children[~cut], prompts[~cut]
-        tops = children.max(axis=1)
+        # To take the largest along an axis of one is slow.
+        tops = children[:, 0].copy() if self._count == 1 else children.max(axis=1, initial=0.0)
         # If all are unlikely, the likeliest go on nevertheless.
         least = np.minimum(floor, tops.max(axis=1, initial=0.0))
         kept = (tops >= least[:, None]) & (tops > 0)
         rows, columns = kept.nonzero()
         masses = children.transpose(0, 2, 1)[rows, columns]
-        self._add_open(nodes[rows], live[columns], targets[columns], prompts[rows], masses)
+        self.items.add(
+            nodes[rows], live[columns], targets[columns], prompts[rows], masses, tops[kept]
+        )
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
-        left = np.where(kept.all(axis=1)[:, None], 0.0, left - opened)
+        left = np.maximum(left - opened, 0.0)
         # Rounding leaves a little where nothing is left.
         tops[kept] = 0.0
         beyond = tops.max(axis=1, initial=0.0)
+        if unlisted is not None:  # each is less likely than those that are listed
+            listed = np.where(children > 0, children, 1.0).min(axis=2, initial=1.0).max(axis=1)
+            beyond = np.maximum(beyond, np.minimum(unlisted.max(axis=1), listed))
         has_tail = beyond > 0
         if has_tail.any():
             at = nodes[has_tail]
             columns_of = (at, np.full(len(at), TAIL), self.node_states[at], prompts[has_tail])
-            self.items.add(*columns_of, np.maximum(left[has_tail], 0.0), beyond[has_tail])
+            self.items.add(*columns_of, left[has_tail], beyond[has_tail])
 
-    def _add_open(
-        self, parents: Integers, symbols: Codes, states: Codes, prompts: Codes, masses: Floats
-    ) -> None:
-        self.items.add(parents, symbols, states, prompts, masses, masses.max(axis=1, initial=0.0))
-
-    def _note_found(self, nodes: Integers, shares: Floats, settled: Codes) -> None:
+    def _note_found(self, nodes: Integers, shares: Floats, settled: Kinds) -> None:
         """Keep the likeliest prefixes that settle something."""
         tops = shares.max(axis=1) if self._count > 1 else shares[:, 0]
         floor = min(self.found.floor, self.other.floor)
@@ -323,7 +376,7 @@ class Frontier:
 
     def _prune(self) -> None:
         """Put the less likely half of what is open back into tails of what it follows."""
-        items = self.items
+        items, self._opened = self.items, None
         goes = np.zeros(len(items), dtype=bool)
         goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
         goes &= items.symbols >= 0
@@ -341,9 +394,7 @@ class Frontier:
 
     def check(self) -> None:
         """Make sure that for every prompt and model all masses add up to 1."""
-        count, items = len(self.settled), self.items
-        opened = [np.bincount(items.prompts, masses, count) for masses in items.masses.T]
-        total = self.settled.sum(axis=2) + self.untold.sum(axis=2) + np.array(opened).T
+        total = self.settled.sum(axis=2) + self.open_masses.sum(axis=2)
         worst = float(np.abs(total - 1).max(initial=0.0))
         if not worst <= _EXACTLY:
             raise AssertionError(f"all masses add up to 1 but for {worst:.3g}")

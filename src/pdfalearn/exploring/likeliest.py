@@ -11,6 +11,7 @@ from pdfalearn.alphabet import Alphabet, Word
 from pdfalearn.arrays import spelled
 from pdfalearn.exploring.frontier import TAIL, Frontier
 from pdfalearn.exploring.prefixes import Found
+from pdfalearn.languages import cut_at_stop
 from pdfalearn.typing import Flags, Integers
 
 # This many open prefixes are compared by the texts that they begin; others count for any text.
@@ -68,7 +69,8 @@ def list_likeliest(
     paths = _paths(frontier, nodes[order], symbols[order], begin)
     texts: dict[tuple[bytes, bool], float] = {}
     for at, path in zip(order.tolist(), paths, strict=True):
-        key = (_spell(frontier, path), bool(symbols[at] < 0))
+        text, is_over = cut_at_stop(_spell(frontier, path), frontier.reading.stops)
+        key = (text, is_over or bool(symbols[at] < 0))
         texts[key] = texts.get(key, 0.0) + float(masses[at])
     left = float(masses.sum() - masses[order].sum())
     beyond = _most_beyond(frontier, prompt, begin) + left + found.floor
@@ -90,7 +92,8 @@ def spell_words(
         if frontier.reading.spelling is None:
             words.append(alphabet.decode(path))
         else:
-            words.append(_spell(frontier, path).decode(errors="replace"))
+            text, _ = cut_at_stop(_spell(frontier, path), frontier.reading.stops)
+            words.append(text.decode(errors="replace"))
     return words
 
 
@@ -117,6 +120,12 @@ def _spell(frontier: Frontier, path: Sequence[int]) -> bytes:
     return b"".join(spelling[symbol] or b"" for symbol in path)
 
 
+def _without_pending(text: bytes, stops: Sequence[bytes]) -> bytes:
+    """Return what stays of a text if the stops that it may be about to write are cut off."""
+    sizes = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
+    return text[: len(text) - max(sizes, default=0)]
+
+
 def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
     """Return the most that is open of any one text.
 
@@ -134,7 +143,7 @@ def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
     paths = _paths(frontier, items.parents[mine[order]], items.symbols[mine[order]], begin)
     sums: dict[bytes, float] = {}
     for path, mass in zip(paths, masses[order].tolist(), strict=True):
-        text = _spell(frontier, path)
+        text = _without_pending(_spell(frontier, path), frontier.reading.stops)
         sums[text] = sums.get(text, 0.0) + mass
     most = 0.0
     chain: list[tuple[bytes, float]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.typing import Codes, Floats, Integers
 
@@ -19,16 +20,16 @@ class Found:
         self.nodes = np.zeros(0, dtype=np.int64)
         self.symbols = np.zeros(0, dtype=np.int32)
         """The last symbol; -1 where it is the end."""
-        self.labels = np.zeros(0, dtype=np.int8)
+        self.labels = np.zeros(0, dtype=np.int16)
         self.masses = np.zeros((0, models))
 
     def add(
-        self, nodes: Integers, symbols: Codes | Integers, labels: Codes, masses: Floats
+        self, nodes: Integers, symbols: Codes | Integers, labels: NDArray[np.int16], masses: Floats
     ) -> None:
         """Add prefixes, and forget the least likely ones if they are too many."""
         self.nodes = np.concatenate([self.nodes, nodes])
         self.symbols = np.concatenate([self.symbols, symbols.astype(np.int32)])
-        self.labels = np.concatenate([self.labels, labels.astype(np.int8)])
+        self.labels = np.concatenate([self.labels, labels])
         self.masses = np.concatenate([self.masses, masses])
         if len(self.nodes) > _MOST_FOUND:
             top = self.masses.max(axis=1)

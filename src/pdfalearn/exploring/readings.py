@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,13 +22,20 @@ from pdfalearn.typing import Codes, Integers
 
 # Maps of states are forgotten, all together, when they take more than this many bytes.
 _MOST_BYTES = 2**28
+# Up to this many nodes of the tree of tokens are walked through one by one.
+_FEW = 3
+
+
+Kinds = NDArray[np.int16]
+"""What columns settle: numbers of labels, or those behind them."""
 
 
 class StateMap(NamedTuple):
     """What each column of a row does in a state of the languages."""
 
-    settled: NDArray[np.int8]
-    """The label that is settled with a column, the terminal's first; ``control``, or ``live``."""
+    settled: Kinds
+    """The label that is settled with a column, the terminal's first; ``control``, or one more where
+    nothing is."""
     live: Codes
     """The symbols that leave it open, ascending."""
     targets: Codes
@@ -41,10 +49,17 @@ class Reading(Protocol):
     """The languages, with the states that maps speak of."""
     control: int
     """The number after all labels: neither text nor an end."""
+    cuts: Integers
+    """What is settled in each state where words are cut: a label, or ``control + 1`` if nothing."""
 
     @property
     def spelling(self) -> tuple[bytes | None, ...] | None:
         """The bytes of every symbol where languages are about text."""
+        ...
+
+    @property
+    def stops(self) -> tuple[bytes, ...]:
+        """The texts before which a text ends."""
         ...
 
     def map(self, state: int) -> StateMap:
@@ -64,7 +79,7 @@ class SymbolReading:
     ([0, 3, 0], [0])
     """
 
-    spelling = None
+    spelling, stops = None, ()
 
     def __init__(
         self,
@@ -72,10 +87,13 @@ class SymbolReading:
         alphabet: Alphabet,
         *,
         by_beginning: bool = False,
+        cut_ends: bool = False,
     ) -> None:
         dfas = [language_dfa(language, alphabet) for language in languages]
-        self.dfa = label_languages(dfas, by_beginning=by_beginning)
+        labelled = label_languages(dfas, by_beginning=by_beginning)
+        self.dfa, sure = labelled.label_sure()
         self.control = len(self.dfa.members)
+        self.cuts = _label_cuts(self.dfa, sure, is_end=cut_ends)
 
     def map(self, state: int) -> StateMap:
         """Return what every column does in an open state."""
@@ -85,7 +103,7 @@ class SymbolReading:
         settled = np.append(
             self.dfa.labels[state], np.where(decided < 0, self.control + 1, decided)
         )
-        return StateMap(settled.astype(np.int8), live, after[live])
+        return StateMap(settled.astype(np.int16), live, after[live])
 
 
 class TokenReading:
@@ -109,12 +127,18 @@ class TokenReading:
         spelling: tuple[bytes | None, ...],
         *,
         by_beginning: bool = False,
+        cut_ends: bool = False,
+        stops: Sequence[bytes] = (),
     ) -> None:
-        self.spelling = spelling
-        self.dfa = label_texts(languages, by_beginning=by_beginning, is_lasting=True)
+        self.spelling, self.stops = spelling, tuple(stops)
+        labelled = label_texts(
+            languages, by_beginning=by_beginning, is_lasting=True, stops=self.stops
+        )
+        self.dfa, self._sure = labelled.label_sure()
         self.control = len(self.dfa.members)
-        self._trie = _ByteTrie(spelling)
-        self._base = np.full(len(spelling) + 1, self.control, dtype=np.int8)
+        self.cuts = _label_cuts(self.dfa, self._sure, is_end=cut_ends)
+        self._trie = _make_trie(spelling)
+        self._base = np.full(len(spelling) + 1, self.control, dtype=np.int16)
         self._base[1 + self._trie.order] = 0
         self._maps: dict[int, StateMap] = {}
         self._bytes = 0
@@ -133,24 +157,71 @@ class TokenReading:
         trie, dfa = self._trie, self.dfa
         columns = self._base.copy()  # label 0 is what most tokens come to
         columns[0] = dfa.labels[state]
+        if (sure := self._sure[state]) > 0:  # whatever follows, even what is not text
+            columns[columns == self.control] = sure
         live, targets = list[Integers](), list[Integers]()
         nodes, states = np.zeros(1, dtype=np.int64), np.array([state])
         while len(nodes):
-            _add_tokens(live, targets, trie.begins[nodes], trie.own_ends[nodes], states)
+            if len(nodes) <= _FEW:
+                nodes, states = self._walk_few(nodes, states, live, targets, columns)
+                continue
+            own = trie.own_ends[nodes] - trie.begins[nodes]
+            live.append(_ranges(trie.begins[nodes], own))
+            targets.append(np.repeat(states, own))
             counts = trie.child_counts[nodes]
             children = _ranges(trie.first_children[nodes], counts)
             after = dfa.table[np.repeat(states, counts), trie.bytes[children]]
             decided = dfa.decided[after]
-            for label in range(1, len(dfa.members)):
-                here = children[decided == label]
-                tokens = _ranges(trie.begins[here], trie.ends[here] - trie.begins[here])
-                columns[1 + trie.order[tokens]] = label
+            here = decided > 0
+            if here.any():
+                begins = trie.begins[children[here]]
+                counts = trie.ends[children[here]] - begins
+                columns[1 + trie.order[_ranges(begins, counts)]] = np.repeat(decided[here], counts)
             is_open = decided == OPEN
             nodes, states = children[is_open], after[is_open].astype(np.int64)
         symbols, goals = trie.order[np.concatenate(live)], np.concatenate(targets)
         columns[1 + symbols] = self.control + 1
         order = np.argsort(symbols)
         return StateMap(columns, symbols[order].astype(np.int32), goals[order].astype(np.int32))
+
+    def _walk_few(
+        self,
+        nodes: Integers,
+        states: Integers,
+        live: list[Integers],
+        targets: list[Integers],
+        columns: Kinds,
+    ) -> tuple[Integers, Integers]:
+        """Walk on while few nodes are open, as in long runs of blanks: one by one is faster."""
+        trie, table, decided = self._trie, self.dfa.table, self.dfa.decided
+        own, goals = list[int](), list[int]()
+        left = list(zip(nodes.tolist(), states.tolist(), strict=True))
+        while 0 < len(left) <= _FEW:
+            level, left = left, []
+            for node, state in level:
+                begin, end = int(trie.begins[node]), int(trie.own_ends[node])
+                own += range(begin, end)
+                goals += [state] * (end - begin)
+                first = int(trie.first_children[node])
+                last = first + int(trie.child_counts[node])
+                after = table[state, trie.bytes[first:last]]
+                labels = decided[after]
+                for at in labels.nonzero()[0].tolist():  # all but label 0, which columns have
+                    if labels[at] == OPEN:
+                        left.append((first + at, int(after[at])))
+                    else:
+                        columns[1 + trie.order[trie.begins[first + at] : trie.ends[first + at]]] = (
+                            labels[at]
+                        )
+        live.append(np.array(own, dtype=np.int64))
+        targets.append(np.array(goals, dtype=np.int64))
+        pairs = np.array(left, dtype=np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
+
+def _label_cuts(dfa: LabelledDFA, sure: Integers, *, is_end: bool) -> Integers:
+    """Return what is settled by cutting words in each state: as if they ended, or what is sure."""
+    return dfa.labels if is_end else np.where(sure == 0, len(dfa.members) + 1, sure)
 
 
 def _ranges(begins: Integers, counts: Integers) -> Integers:
@@ -159,15 +230,10 @@ def _ranges(begins: Integers, counts: Integers) -> Integers:
     return np.repeat(begins - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
 
 
-def _add_tokens(
-    live: list[Integers],
-    targets: list[Integers],
-    begins: Integers,
-    ends: Integers,
-    states: Integers,
-) -> None:
-    live.append(_ranges(begins, ends - begins))
-    targets.append(np.repeat(states, ends - begins))
+@lru_cache(maxsize=2)
+def _make_trie(spelling: tuple[bytes | None, ...]) -> _ByteTrie:
+    """Return the tree of tokens, made once for all questions to a model."""
+    return _ByteTrie(spelling)
 
 
 class _ByteTrie:

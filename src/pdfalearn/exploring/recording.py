@@ -1,12 +1,20 @@
-"""A model whose rows are kept in a store, so that an exploration that was killed goes on."""
+"""A live model's rows in a file: a run that was killed goes on, and other models are compared."""
 
 from __future__ import annotations
 
+import base64
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from pdfalearn.errors import ModelError
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.arrays import spelled
+from pdfalearn.errors import FileFormatError, InputError, ModelError
+from pdfalearn.exploring.readings import StateMap
 from pdfalearn.models import (
     Batch,
     CheckedModel,
@@ -16,74 +24,368 @@ from pdfalearn.models import (
     open_model,
 )
 from pdfalearn.rows import Rows
-from pdfalearn.stores import AnswerStore, model_key
+from pdfalearn.text import shorten
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
+if TYPE_CHECKING:
+    from pdfalearn.exploring.frontier import Frontier
+
+_FORMAT, _VERSION = "pdfalearn answers", 1
+# Of larger rows these many columns are kept, the likeliest that leave a question open, and that
+# settle it; of the others their sums.
+_SMALL, _MOST_LIVE, _MOST_SETTLED = 1024, 512, 64
 # This many stored rows are asked for again, and may differ by this much.
 _ASKED_AGAIN = 2
 _SAME = 1e-3
 
-
-class RecordedModel(LanguageModel):
-    """A model that is asked only for what a store does not have, and puts that into it."""
-
-    def __init__(self, model: LanguageModel, store: str | Path, model_id: str | None) -> None:
-        self.model, self._path = model, store
-        self.key = model_key(model, model_id)
-        self.alphabet, self.cost = model.alphabet, model.cost
-        self.needs_prefixes, self.full_support = model.needs_prefixes, model.full_support
-
-    def open(self) -> LanguageModel:
-        """Open the model and the store."""
-        return _OpenedRecord(self, AnswerStore(self._path))
+Question = dict[str, Any]
+"""What decides how rows are read, as it stands in a file."""
+Key = tuple[int, tuple[int, ...]]
+"""The state of the languages after a word, and the word with its prompt."""
 
 
-class _OpenedRecord(CheckedModel):
-    """An opened model and an opened store."""
+class Row(NamedTuple):
+    """What is kept of a row."""
 
-    def __init__(self, recorded: RecordedModel, store: AnswerStore) -> None:
-        self.alphabet, self.cost = recorded.alphabet, recorded.cost
-        self._store = store
-        self._answers = store.answers(recorded.key, recorded.alphabet)
-        self._model = open_model(recorded.model)
-        if len(self._answers):
-            self._compare(recorded.key)
+    columns: Codes
+    values: Floats
+    rests: Floats
+    """The sums of all other columns, by what they settle; the last is what leaves it open."""
+    untold: float
 
-    def _compare(self, key: str) -> None:
-        """Refuse a store that has rows of another model."""
-        words, rows = self._answers.sample(_ASKED_AGAIN, seed=0)
-        batch = Batch.of(words)
-        now = self._model.answer(batch).to_dense()
-        before = rows.from_signed().to_dense()
-        known = {tuple(word): row for word, row in zip(batch.words, now, strict=True)}
-        for word, row in zip(words, before, strict=True):
-            if np.abs(known[tuple(word)] - row).max() > _SAME:
-                raise ModelError(
-                    f"the store holds other rows under the key {key!r} than the model gives now: "
-                    "if the model is another one, give it another model_id"
+    @classmethod
+    def of(cls, row: Floats, untold: float, after: StateMap, kinds: int) -> Row:
+        """Keep the likeliest columns of a row in a state of the languages."""
+        columns: Integers = row.nonzero()[0]
+        if len(row) > _SMALL:
+            is_live = after.settled[columns] == kinds - 1
+            parts = (columns[is_live], _MOST_LIVE), (columns[~is_live], _MOST_SETTLED)
+            columns = np.sort(np.concatenate([_likeliest(row, *part) for part in parts]))
+        left = row.copy()
+        left[columns] = 0.0
+        rests = np.asarray(np.bincount(after.settled, left, kinds), dtype=np.float64)
+        return cls(columns.astype(np.int32), row[columns], rests, untold)
+
+
+def _likeliest(row: Floats, columns: Integers, count: int) -> Integers:
+    if len(columns) <= count:
+        return columns
+    return columns[np.argpartition(-row[columns], count - 1)[:count]]
+
+
+class Told(NamedTuple):
+    """What a model tells of prefixes, a row for each."""
+
+    columns: Floats
+    """How likely each column is."""
+    rests: Floats | None
+    """What other columns have in all that are not listed, by what they settle; None if all are."""
+    untold: Floats
+
+    @classmethod
+    def of(cls, rows: Rows) -> Told:
+        """Return rows as dense ones."""
+        if not rows.is_sparse:
+            return cls(np.asarray(rows.values), None, rows.rests)
+        table = np.zeros((len(rows), rows.width))
+        table[rows.row_numbers, rows.listing[0]] = rows.values
+        return cls(table, None, rows.rests)
+
+    def take(self, places: Integers) -> Told:
+        """Return some rows."""
+        rests = None if self.rests is None else self.rests[places]
+        return Told(self.columns[places], rests, self.untold[places])
+
+    @property
+    def totals(self) -> Floats:
+        """What all of a row adds up to, 1 but for rounding."""
+        rests = 0.0 if self.rests is None else self.rests.sum(axis=1)
+        return np.asarray(self.columns.sum(axis=1) + rests + self.untold)
+
+
+class Baseline:
+    """What a model once answered to a question, read from a file that an exploration wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from pdfalearn import explore
+    >>> from pdfalearn.datasets import figure_1
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "march.jsonl")
+    ...     explore(figure_1(), {"even": "(aa)*"}).save(file)
+    ...     Baseline(file).languages
+    {'even': '(aa)*'}
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.header, self.rows, self.size = _read(self.path)
+        self.question: Question = self.header["question"]
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The languages that the file has answers for."""
+        return dict(self.question["languages"])
+
+    def check(self, question: Question, key: str | None = None) -> None:
+        """Refuse a file that is about another question, or another model."""
+        for name, asked in question.items():
+            if (stored := self.question.get(name)) != asked:
+                raise InputError(
+                    f"{self.path} has answers to another question: its {name} are "
+                    f"{shorten(repr(stored), 200)}, and not {shorten(repr(asked), 200)}; ask the "
+                    "same question, or name another file"
                 )
+        if key is not None and self.header["model"] != key:
+            raise ModelError(
+                f"{self.path} has the rows of another model, {self.header['model']!r}, and not of "
+                f"{key!r}; name another file"
+            )
 
-    def answer(self, batch: Batch) -> Rows:
-        """Return the rows of words, asked or stored; new ones are stored, also if asking fails."""
-        places, stored = self._answers.find(batch.words)
-        stored = stored.from_signed()
-        missing = np.setdiff1d(np.arange(batch.count), places)
-        if not len(missing):
-            return stored
-        part = batch.select(missing)
+    def make_rows(self, alphabet: Alphabet, kinds: int) -> RecordedRows:
+        """Return what answers from the file alone."""
+        return RecordedRows(None, self.rows, alphabet, kinds)
+
+
+class RecordedRows(CheckedModel):
+    """An opened model with the rows that a file has; new ones are written as they come."""
+
+    def __init__(
+        self,
+        model: LanguageModel | None,
+        rows: dict[Key, Row],
+        alphabet: Alphabet,
+        kinds: int,
+        path: Path | None = None,
+    ) -> None:
+        self.model, self.alphabet, self._rows = model, alphabet, rows
+        self._kinds, self._path = kinds, path
+
+    def tell(
+        self, batch: Batch, states: Integers, map_of: Callable[[int], StateMap], whole: Flags
+    ) -> Told:
+        """Return rows, asked or stored; those that are wanted whole with all of their columns."""
+        width, kinds = 1 + len(self.alphabet), self._kinds
+        words = [tuple(word) for word in batch.words]
+        keys: list[Key] = list(zip(states.tolist(), words, strict=True))
+        known = [self._rows.get(key) for key in keys]
+        missing = np.array(
+            [
+                row is None or (all_ and row.rests.any())
+                for row, all_ in zip(known, whole, strict=True)
+            ]
+        ).nonzero()[0]
+        rests = np.zeros((len(keys), kinds))
+        told = Told(np.zeros((len(keys), width)), rests, np.zeros(len(keys)))
+        if len(missing) and self.model is not None:
+            asked = self._ask(batch.select(missing), keys, missing, map_of)
+            told.columns[missing], told.untold[missing] = asked.columns, asked.untold
+        for place, key in enumerate(keys):
+            row = self._rows.get(key)
+            if row is None:  # of a file alone
+                told.untold[place] = 1.0
+            elif not (whole[place] and self.model is not None and place in missing):
+                told.columns[place] = 0.0
+                told.columns[place, row.columns] = row.values
+                rests[place], told.untold[place] = row.rests, row.untold
+                if self.model is None and len(map_of(place).live):
+                    told.untold[place] += row.rests[-1]  # nobody can be asked for it
+                    rests[place, -1] = 0.0
+        return told
+
+    def _ask(
+        self,
+        batch: Batch,
+        keys: Sequence[Key],
+        places: Integers,
+        map_of: Callable[[int], StateMap],
+    ) -> Told:
+        """Ask the model, and write what it told, also if it failed half-way."""
+        model = cast("LanguageModel", self.model)
+
+        def note(told: Told, where: Iterable[int]) -> None:
+            new: dict[Key, Row] = {}
+            for row, untold, place in zip(told.columns, told.untold.tolist(), where, strict=True):
+                if keys[place] not in self._rows:
+                    new[keys[place]] = Row.of(row, untold, map_of(place), self._kinds)
+            if self._path is not None and new:
+                _write(self._path, [_row_line(new)])
+            self._rows |= new
+
         try:
-            rows = self._model.answer(part)
+            told = Told.of(model.answer(batch))
         except BaseException as error:
             partial = attached_answers(error)
             if partial is not None and len(partial.ids):
-                self._answers.add(batch.lineage.spell(partial.ids), partial.rows.to_signed())
+                where = np.searchsorted(batch.wanted_ids, partial.ids)
+                note(Told.of(partial.rows), places[where].tolist())
             raise
-        self._answers.add(part.words, rows.to_signed())
-        if not len(places):
-            return rows
-        order = np.argsort(np.concatenate([places, missing]))
-        return Rows.join([stored, rows]).take(order)
+        note(told, places.tolist())
+        return told
 
     def close(self) -> None:
-        """Close both."""
-        close_quietly(self._model)
-        self._store.close()
+        """Close the model."""
+        if self.model is not None:
+            close_quietly(self.model)
+
+
+def open_record(
+    path: str | Path,
+    question: Question,
+    key: str,
+    model: LanguageModel,
+    opened: LanguageModel,
+    kinds: int,
+) -> RecordedRows:
+    """Return an opened model with the rows of a file, which is made if it is missing."""
+    path = Path(path)
+    rows: dict[Key, Row] = {}
+    if path.exists() and path.stat().st_size:
+        stored = Baseline(path)
+        stored.check(question, key)
+        rows = stored.rows
+        if stored.size < path.stat().st_size:  # a line that a killed process left unfinished
+            os.truncate(path, stored.size)
+    else:
+        write_rows(path, question, key, {})
+    _compare(path, rows, model)
+    return RecordedRows(opened, rows, model.alphabet, kinds, path)
+
+
+def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
+    """Refuse a file that has rows of another model."""
+    for (_, word), row in list(rows.items())[:_ASKED_AGAIN]:
+        opened = open_model(model)  # its numbers of words are not those of the run
+        try:
+            now = Told.of(opened.answer(Batch.of([word]))).columns[0]
+            if (np.abs(now[row.columns] - row.values) > _SAME).any():
+                raise ModelError(
+                    f"{path} has other rows than the model gives now: if the model is another one, "
+                    "give it another model_id and another file"
+                )
+        finally:
+            close_quietly(opened)
+
+
+def write_rows(path: str | Path, question: Question, key: str, rows: Mapping[Key, Row]) -> None:
+    """Write a file anew."""
+    header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
+    lines = [json.dumps(header)] + ([_row_line(rows)] if rows else [])
+    _write(Path(path), lines, os.O_TRUNC)
+
+
+def collect_rows(frontier: Frontier) -> dict[Key, Row]:
+    """Return what is known of the first model's rows: what is open behind each prefix."""
+    items = frontier.items
+    size, kinds = frontier.size, frontier.reading.control + 2
+    masses = frontier.node_masses[:size, 0]
+    asked = masses.nonzero()[0]
+    inner = asked[frontier.node_prompts[frontier.parents[asked]] >= 0]
+    inner = inner[frontier.depths[inner] > 0]
+    fresh = (items.symbols >= 0).nonzero()[0]
+    parts: list[tuple[Any, ...]] = [
+        (frontier.parents[inner], frontier.symbols[inner], masses[inner], kinds - 1),
+        (items.parents[fresh], items.symbols[fresh], items.masses[fresh, 0], kinds - 1),
+    ]
+    parts += [
+        (found.nodes, found.symbols, found.masses[:, 0], found.labels)
+        for found in (frontier.found, frontier.other)
+    ]
+    nodes, symbols, listed, labels = (
+        np.concatenate([np.broadcast_to(part[n], len(part[0])) for part in parts]) for n in range(4)
+    )
+    order = np.lexsort((symbols, nodes))
+    order = order[listed[order] > 0]
+    nodes, symbols, listed, labels = (column[order] for column in (nodes, symbols, listed, labels))
+    begins, ends = np.searchsorted(nodes, asked), np.searchsorted(nodes, asked, side="right")
+    flat, offsets = spelled(frontier.parents, frontier.symbols, asked)
+    rows: dict[Key, Row] = {}
+    for place, node in enumerate(asked.tolist()):
+        here, mass = slice(begins[place], ends[place]), masses[node]
+        rests = frontier.node_settled[node, 0].copy()
+        np.subtract.at(rests, labels[here], listed[here])
+        rests[-1] = 0.0 if frontier.map_of(node).live.size else max(0.0, rests[-1])
+        rests = np.maximum(rests / mass, 0.0)
+        values = listed[here] / mass
+        untold = max(0.0, 1.0 - float(values.sum() + rests.sum()))
+        word = tuple(flat[offsets[place] : offsets[place + 1]].tolist())
+        key = int(frontier.node_states[node]), word
+        rows[key] = Row(symbols[here].astype(np.int32) + 1, values, rests, untold)
+    return rows
+
+
+def _write(path: Path, lines: Sequence[str], how: int = os.O_APPEND) -> None:
+    """Write lines in one call of the system, so that nobody sees a part of them."""
+    data = "".join(line + "\n" for line in lines).encode()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror}") from error
+
+
+def _row_line(rows: Mapping[Key, Row]) -> str:
+    """Return a line of rows."""
+    parts = zip(*rows.values(), strict=True)
+    columns, values, rests, untold = (list(part) for part in parts)
+    members = {
+        "states": [state for state, _ in rows],
+        "words": [list(word) for _, word in rows],
+        "counts": list(map(len, columns)),
+        "columns": _pack(np.concatenate(columns).astype("<i4")),
+        "values": _pack(np.concatenate(values).astype("<f8")),
+        "rests": _pack(np.concatenate(rests).astype("<f8")),
+        "untold": untold,
+    }
+    return json.dumps(members, separators=(",", ":"))
+
+
+def _pack(array: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int]:
+    """Read a file; return its header, its rows, and where its last whole line ends."""
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise InputError(f"{path} could not be read: {error.strerror}") from error
+    size, rows = sum(map(len, lines)), dict[Key, Row]()
+    if lines and not lines[-1].endswith(b"\n"):
+        size -= len(lines.pop())
+    try:
+        header = json.loads(lines[0])
+        if header["format"] != _FORMAT or header["version"] != _VERSION:
+            raise ValueError("another format")
+        header = {name: header[name] for name in ("model", "question")}
+        for line in lines[1:]:
+            _read_rows(json.loads(line), rows)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise FileFormatError(
+            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or it is broken"
+        ) from error
+    return header, rows, size
+
+
+def _read_rows(members: Mapping[str, Any], rows: dict[Key, Row]) -> None:
+    def unpack(name: str, kind: str) -> Any:
+        return np.frombuffer(base64.b64decode(members[name]), kind)
+
+    count = len(members["words"])
+    cuts = np.cumsum(members["counts"])[:-1]
+    columns = np.split(unpack("columns", "<i4"), cuts)
+    values = np.split(unpack("values", "<f8"), cuts)
+    rests = unpack("rests", "<f8").reshape(count, -1)
+    for number, (state, word) in enumerate(zip(members["states"], members["words"], strict=True)):
+        untold = float(members["untold"][number])
+        rows[int(state), tuple(word)] = Row(columns[number], values[number], rests[number], untold)

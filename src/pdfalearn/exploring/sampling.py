@@ -76,14 +76,25 @@ def estimate(
         high = low + _gap(frontier, rows, event)
         return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, 1.0, ())
     untold = _gap(frontier, rows, event) - open_mass
-    before = frontier.calls
-    pilot = max(1, int((ends_at - before) * _PILOT_SHARE))
-    _walk(frontier, *_draw_items(frontier, items, weights, pilot, random), random)
-    cost = max((frontier.calls - before) / pilot, 1 / _MOST_AT_ONCE)
-    count = max(1, int((ends_at - frontier.calls) / cost))  # fixed before these are drawn
-    ends = _walk(frontier, *_draw_items(frontier, items, weights, count, random), random)
-    hits = int(np.append(event, [False, False])[ends.labels].sum())
+
+    def walk(count: int) -> Ends:
+        drawn = _draw_items(frontier, items, weights, count, random)
+        return _walk(frontier, *drawn, random, ends_at)
+
+    # How many walks to draw has to be fixed before: some that are not counted tell what one costs.
+    begun, tried = frontier.calls, 1
+    pilot_ends = begun + (ends_at - begun) * _PILOT_SHARE
+    walk(tried)
+    while frontier.calls < pilot_ends and tried < _MOST_AT_ONCE:
+        walk(tried)
+        tried *= 2
+    cost = (frontier.calls - begun) / tried
+    count = max(1, int((ends_at - frontier.calls) / cost))
+    labels = walk(count).labels
+    # Walks that the calls did not suffice for may all match, or none of them.
+    hits, unfinished = int(np.append(event, [False] * 2)[labels].sum()), int((labels < 0).sum())
     least = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, risk / 2))
+    hits += unfinished
     most = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 1 - risk / 2))
     high = low + open_mass * most + untold
     low += open_mass * least
@@ -143,18 +154,30 @@ def _draw_items(
     return nodes[where], (symbols == TAIL)[where]
 
 
-def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
-    """Let the model go on from nodes until something is settled; all walks go step by step."""
+def _walk(
+    frontier: Frontier,
+    nodes: Integers,
+    are_tails: Integers,
+    random: Generator,
+    ends_at: float = np.inf,
+) -> Ends:
+    """Let the model go on from nodes until something is settled; all walks go step by step.
+
+    Where the calls end before, labels are -1.
+    """
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     nodes, active = nodes.copy(), np.arange(count)
     while len(active):
+        if frontier.calls >= ends_at:
+            labels[active] = -1
+            break
         here = np.unique(nodes[active])
         going = list[Integers]()
         for begin in range(0, len(here), 64):
             asked = here[begin : begin + 64]
-            (table, *_), untold, _ = frontier.ask(asked)
-            if (untold[0] > 0).any():
+            table, rests, untold = frontier.ask(asked)[0]
+            if (untold > 0).any() or (rests is not None and rests.any()):
                 raise ModelError(
                     "the model does not tell how likely all symbols are, so no answer can be drawn "
                     "from it; explore it only, or wrap it in TopK"
@@ -164,7 +187,7 @@ def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Gene
             for place in np.unique(places).tolist():
                 walks = mine[places == place]
                 node = int(asked[place])
-                after = reading.map(int(frontier.node_states[node]))
+                after = frontier.map_of(node)
                 row = table[place]
                 if are_tails[walks[0]]:  # what was opened before is not drawn from a tail
                     opened = frontier.opened_behind(node)
@@ -176,13 +199,10 @@ def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Gene
                 )
                 columns[walks] = np.minimum(drawn, len(row) - 1)
                 labels[walks] = after.settled[columns[walks]]
-                going.append(walks[labels[walks] > reading.control])
+                if len(after.live):  # else what is open is cut
+                    going.append(walks[labels[walks] > reading.control])
         active = np.concatenate(going) if going else active[:0]
         are_tails = np.zeros(count, dtype=bool)
-        if frontier.deepest is not None:
-            cut = frontier.depths[nodes[active]] >= frontier.deepest
-            labels[active[cut]] = reading.control + 1
-            active = active[~cut]
         if len(active):
             _step(frontier, nodes, columns, active)
     return Ends(labels, nodes, columns)
@@ -256,14 +276,13 @@ def draw_matching(
 def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Generator) -> Integers:
     """Draw with which column behind nodes an event was settled; return pairs of both."""
     drawn = np.stack([nodes, np.zeros(len(nodes), dtype=np.int64)], axis=1)
-    if not frontier.reading.dfa.is_lasting:
+    if not frontier.reading.dfa.is_lasting and frontier.deepest is None:
         return drawn  # only the end settles a match
     different = np.unique(nodes)
     for begin in range(0, len(different), 64):
         asked = different[begin : begin + 64]
-        (table, *_), _, _ = frontier.ask(asked)
-        for node, row in zip(asked.tolist(), table, strict=True):
-            settled = frontier.reading.map(int(frontier.node_states[node])).settled
+        for node, row in zip(asked.tolist(), frontier.ask(asked)[0].columns, strict=True):
+            settled = frontier.map_of(node).settled
             is_match = np.append(event, [False, False])[settled]
             cumulative = np.cumsum(np.where(is_match, row, 0.0))
             here = (nodes == node).nonzero()[0]

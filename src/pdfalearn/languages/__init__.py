@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.languages.byte_dfa import containing as containing
+    from pdfalearn.languages.byte_dfa import cut_at_stop as cut_at_stop
     from pdfalearn.languages.byte_dfa import label_texts as label_texts
     from pdfalearn.languages.dfa import complement as complement
     from pdfalearn.languages.dfa import over_alphabet as over_alphabet

@@ -36,7 +36,11 @@ _FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 
 
 def label_texts(
-    languages: Sequence[LanguageLike], *, by_beginning: bool = False, is_lasting: bool = False
+    languages: Sequence[LanguageLike],
+    *,
+    by_beginning: bool = False,
+    is_lasting: bool = False,
+    stops: Sequence[bytes] = (),
 ) -> LabelledDFA:
     r"""Return the automaton over 256 bytes of several languages of texts.
 
@@ -50,6 +54,8 @@ def label_texts(
         Regular expressions, automata over characters, or texts.
     by_beginning, is_lasting : bool
         As for `label_languages`.
+    stops : sequence of bytes
+        A text ends before the first of these that is complete in it, whatever stands behind.
 
     Examples
     --------
@@ -65,7 +71,71 @@ def label_texts(
     alphabet = Alphabet([*sorted(named), other], terminal="end")
     dfas = [language_dfa(language, alphabet) for language in languages]
     labelled = label_languages(dfas, by_beginning=by_beginning, is_lasting=is_lasting)
-    return _spell_bytes(labelled, alphabet)
+    spelt = _spell_bytes(labelled, alphabet)
+    return _end_at_stops(spelt, stops) if stops else spelt
+
+
+def cut_at_stop(text: bytes, stops: Sequence[bytes]) -> tuple[bytes, bool]:
+    r"""Return a text up to the first stop that is complete in it, and whether there is one.
+
+    Of several that are complete at once, the longest is cut off.
+
+    Examples
+    --------
+    >>> cut_at_stop(b"yes.\n\nQ: ", [b"\n", b".\n", b"Q:"])
+    (b'yes', True)
+    """
+    ends = [text.find(stop) + len(stop) for stop in stops if stop in text]
+    if not ends:
+        return text, False
+    text = text[: min(ends)]
+    return text[: -max(len(stop) for stop in stops if text.endswith(stop))], True
+
+
+def _end_at_stops(dfa: LabelledDFA, stops: Sequence[bytes]) -> LabelledDFA:
+    """Return the automaton of texts that end before a stop.
+
+    Its states are pairs: the longest end of what was read that begins a stop, and the state of the
+    languages before it. Behind a stop a label holds whatever comes.
+    """
+    begun = sorted({stop[:size] for stop in stops for size in range(len(stop))})
+    numbers = {text: number for number, text in enumerate(begun)}
+    size, kinds = len(dfa.table), len(dfa.members)
+    check_tables_fit(
+        8 * size * len(begun) * _BYTES,
+        f"the {size:,} states of the languages and {len(begun):,} beginnings of stops",
+        "use simpler expressions, or shorter stops",
+    )
+
+    def follow(text: bytes) -> Integers:
+        states = np.arange(size)
+        for byte in text:
+            states = dfa.table[states, byte]
+        return states
+
+    table = np.empty((len(begun), size, _BYTES), dtype=np.int64)
+    labels = np.empty((len(begun), size), dtype=np.int64)
+    sinks, clear = len(begun) * size, numbers[b""] * size
+    for text, number in numbers.items():
+        states = follow(text)
+        labels[number] = dfa.labels[states]
+        table[number] = clear + dfa.table[states]
+        for byte in set(b"".join(stops)):
+            read = text + bytes([byte])
+            kept, is_over = cut_at_stop(read, stops)
+            if is_over:
+                table[number, :, byte] = sinks + dfa.labels[follow(kept)]
+                continue
+            pending = next(read[at:] for at in range(len(read) + 1) if read[at:] in numbers)
+            before = follow(read[: len(read) - len(pending)])
+            table[number, :, byte] = numbers[pending] * size + before
+    ends = np.repeat(sinks + np.arange(kinds)[:, None], _BYTES, axis=1)
+    flat = np.concatenate([table.reshape(-1, _BYTES), ends])
+    reached, new = _reachable(flat, clear + dfa.initial)
+    all_labels = np.append(labels.ravel(), np.arange(kinds))[reached]
+    return LabelledDFA(
+        new[flat[reached]].astype(np.int32), all_labels, dfa.members, 0, dfa.is_lasting
+    ).collapse()
 
 
 def containing(pattern: str) -> str:
@@ -116,6 +186,8 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
 
     Its states are those of the other, each as often as a character may be begun.
     """
+    dfa = dfa.label_sure()[0].collapse()
+    _, sure = dfa.label_sure()
     rows = _decoding_rows(dfa.table, alphabet)
     size, begun = len(dfa.table), len(rows)
     check_tables_fit(
@@ -124,7 +196,8 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
         "use simpler expressions",
     )
     # Entries of a row: a column of characters, -1 for what is not UTF-8, or ~n for the row n.
-    table = np.zeros((begun, size, _BYTES), dtype=np.int64)
+    # Where a language is sure whatever follows, it stays so; the first states are those of labels.
+    table = np.repeat(np.tile(sure, (begun, 1))[:, :, None], _BYTES, axis=2)
     for number, row in enumerate(rows):
         ends = row >= 0
         table[number][:, ends] = dfa.table[:, row[ends]]
@@ -133,7 +206,7 @@ def _spell_bytes(dfa: LabelledDFA, alphabet: Alphabet) -> LabelledDFA:
     # What is settled stays so, whatever the bytes.
     sinks = dfa.decided >= 0
     table[:, sinks] = sinks.nonzero()[0][None, :, None]
-    labels = np.concatenate([dfa.labels, np.zeros((begun - 1) * size, dtype=np.int64)])
+    labels = np.concatenate([dfa.labels, np.tile(sure, begun - 1)])
     labels[(np.arange(begun)[:, None] * size + sinks.nonzero()[0]).ravel()] = np.tile(
         dfa.labels[sinks], begun
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,31 @@ class LabelledDFA:
         """
         label = np.where(self.reach.sum(axis=1) == 1, self.reach.argmax(axis=1), OPEN)
         return label if self.is_lasting else np.where(label == 0, label, OPEN)
+
+    def label_sure(self) -> tuple[LabelledDFA, Integers]:
+        """Return for every state the label of what all words that come through it have in common.
+
+        That may be a new label, which is added. Where a label does not last it is 0.
+
+        Examples
+        --------
+        >>> from pdfalearn.alphabet import Alphabet
+        >>> from pdfalearn.languages import BeginsWith
+        >>> dfas = [BeginsWith(word).dfa(Alphabet("ab")) for word in ("a", "ab")]
+        >>> both, sure = label_languages(dfas, by_beginning=True).label_sure()
+        >>> both.members[sure[both.table[both.initial, 0]]].tolist()
+        [True, False]
+        """
+        if not self.is_lasting:
+            return self, np.zeros_like(self.labels)
+        sure = ~np.any(self.reach[:, :, None] & ~self.members, axis=1)
+        members, labels = self.members, np.zeros_like(self.labels)
+        for kind in np.unique(sure, axis=0):
+            if not (members == kind).all(axis=1).any():
+                members = np.concatenate([members, kind[None]])
+            label = int((members == kind).all(axis=1).argmax())
+            labels[(sure == kind).all(axis=1)] = label
+        return replace(self, members=members), labels
 
     def collapse(self) -> LabelledDFA:
         """Return an automaton with one state for all in which the same label is settled."""

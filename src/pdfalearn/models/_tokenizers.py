@@ -72,9 +72,9 @@ class Tokens:
     def prompt(self, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         """Return the tokens before every word, one at least."""
         if chat:
-            tokens = self._chat(prompt)
+            tokens = self._check_unknown(prompt, self._chat(prompt))
         elif isinstance(prompt, str):
-            tokens = self._plain(prompt)
+            tokens = self._check_unknown(prompt, self._plain(prompt))
         elif is_iterable(prompt):
             tokens = list(prompt)
         else:
@@ -98,14 +98,19 @@ class Tokens:
             )
         tokenizer = self.needed("a prompt in words")
         tokens = list(tokenizer.encode(check_text(prompt)))
-        unknown = tokenizer.unk_token_id
-        if unknown in tokens and unknown not in (tokenizer.bos_token_id, tokenizer.eos_token_id):
+        if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id and tokens[-1] != tokens[0]:
+            tokens.pop()  # what ends a text may not stand before words
+        return tokens
+
+    def _check_unknown(self, prompt: Prompt, tokens: list[Any]) -> list[Any]:
+        unknown, *known = (
+            getattr(self._tokenizer, f"{name}_token_id", None) for name in ("unk", "bos", "eos")
+        )
+        if unknown is not None and unknown in tokens and unknown not in known:
             raise InputError(
                 f"the tokenizer does not know all of the prompt {shorten(repr(prompt), 100)}: it "
                 f"writes its unknown token {unknown}; give other words, or tokens"
             )
-        if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id and tokens[-1] != tokens[0]:
-            tokens.pop()  # what ends a text may not stand before words
         return tokens
 
     def _chat(self, prompt: Prompt) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.models._opened_transformer import OpenedTransformer
 from pdfalearn.models._token_bytes import token_bytes
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
-from pdfalearn.models.spelling import Spelling, Texts
+from pdfalearn.models.spelling import Spelling, Texts, check_text
 from pdfalearn.models.transformer import TransformerModel
 from pdfalearn.rows import Rows
 
@@ -44,6 +45,9 @@ class Answers(TransformerModel):
         Whether each prompt is put into the tokenizer's chat template.
     ends : sequence of str or int, or None
         The tokens that end an answer; if None, all of the model's own.
+    stop : str or sequence of str
+        Texts at which an answer ends as well: before the first that is complete, whatever else its
+        last token holds.
     temperature, top_k, top_p
         How the model is served; if not given, the distribution is taken as it is. The order is the
         usual one: temperature, then the ``top_k`` likeliest tokens, then the fewest with a mass of
@@ -55,6 +59,8 @@ class Answers(TransformerModel):
     ----------
     ends : tuple of int
         The tokens that end an answer.
+    stops : tuple of bytes
+        The texts before which an answer ends.
     token_bytes : tuple of bytes or None
         The bytes of every symbol; None for ends and control tokens, which are not text.
     first_words : dict of str to tuple of int
@@ -73,6 +79,7 @@ class Answers(TransformerModel):
 
     ends: tuple[int, ...]
     first_words: dict[str, tuple[int, ...]]
+    stops: tuple[bytes, ...]
     token_bytes: tuple[bytes | None, ...]
 
     def __init__(
@@ -84,16 +91,16 @@ class Answers(TransformerModel):
         prompts: Sequence[Prompt] | Mapping[str, Prompt] | None = None,
         chat: bool = False,
         ends: GivenEnds = None,
+        stop: str | Sequence[str] = (),
         temperature: float = 1.0,
         top_k: int | None = None,
         top_p: float | None = None,
         **options: Any,
     ) -> None:
-        if prompts is not None and len(prompt):
-            raise InputError("give a prompt or prompts, not both")
         if ends == "rest":
             raise InputError("ends='rest' is for symbols; here every token is one")
-        self._prompts = _name_prompts(prompt if prompts is None else prompts, prompts is None)
+        self.stops = check_stops(stop)
+        self._prompts = name_prompts(prompt, prompts)
         self._temperature = check_number(temperature, "temperature", 0, 1e6, is_open=True)
         self._top_k = None if top_k is None else check_integer(top_k, "top_k", 1)
         self._top_p = None if top_p is None else check_share(top_p, "top_p")
@@ -127,25 +134,54 @@ class Answers(TransformerModel):
 
     def _encode_prompt(self, tokens: Tokens, prompt: Prompt, *, chat: bool) -> tuple[int, ...]:
         encoded = {name: tokens.prompt(one, chat=chat) for name, one in self._prompts.items()}
-        shared = _shared_beginning(list(encoded.values()))
-        if not shared:
-            raise InputError(
-                "the prompts do not begin with the same token; ask one at a time, or put the same "
-                "text before each"
-            )
-        self.first_words = {name: path[len(shared) :] for name, path in encoded.items()}
+        shared, self.first_words = part_prompts(encoded)
         return shared
 
     @property
     def fingerprint(self) -> str:  # type: ignore[override]
         """A hash of all that decides the answers, how the model is served included."""
-        served = (self.ends, self._temperature, self._top_k, self._top_p)
-        return f"{super().fingerprint} {served}"
+        return f"{super().fingerprint} {self._serving[:4]}"
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""
         self._model.check_ready()
         return _OpenedAnswers(self)
+
+    @classmethod
+    def join(cls, models: Sequence[Answers]) -> Answers:
+        """Return one model of the prompts of several, which have a network and settings in common.
+
+        Examples
+        --------
+        >>> from transformers import LlamaConfig, LlamaForCausalLM
+        >>> from tests.models.transformers_tokenizers import byte_tokenizer
+        >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+        >>> config = LlamaConfig(vocab_size=330, num_attention_heads=2, **sizes)
+        >>> llm, tokenizer = LlamaForCausalLM(config).eval(), byte_tokenizer()
+        >>> prompts = ["the coin shows heads", "the coin is"]
+        >>> models = [Answers(llm, tokenizer, prompt=prompt) for prompt in prompts]
+        >>> list(Answers.join(models).first_words) == prompts
+        True
+        """
+        if not models or not all(isinstance(model, Answers) for model in models):
+            raise InputError("to ask several models together, give a list of Answers")
+        made = copy(models[0])
+        for model in models:
+            is_same = model._model.module is made._model.module
+            if not is_same or model._serving != made._serving:
+                raise InputError(
+                    "several Answers are asked together if they have one network, tokenizer, ends, "
+                    "stops and settings; make them of the same objects, or give prompts=[…] to one"
+                )
+        paths = [(n, m.prompt + word) for m in models for n, word in m.first_words.items()]
+        made.prompt, made.first_words = part_prompts(dict(_check_names(paths)))
+        made._setup = made._setup._replace(prompt=made.prompt)
+        return made
+
+    @property
+    def _serving(self) -> tuple[object, ...]:
+        served = self.ends, self._temperature, self._top_k, self._top_p
+        return *served, self.token_bytes, self.stops
 
     def distribution(self, logits: Tensor) -> Tensor:
         """Return what tokens are drawn from, a row for each row of logits, in float64."""
@@ -192,16 +228,41 @@ def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return first[: [*same, False].index(False)]
 
 
-def _name_prompts(given: Any, is_one: bool) -> dict[str, Prompt]:
-    """Return prompts by their names: those of a mapping, or the beginning of their texts."""
-    if is_one:
-        return {given if isinstance(given, str) else "": given}
-    if isinstance(given, Mapping):
-        named = dict(given)
-    elif isinstance(given, str):
-        raise InputError("prompts are a list of prompts; give a single one as prompt")
-    else:
-        named = {one if isinstance(one, str) else f"prompt {n}": one for n, one in enumerate(given)}
-    if not named or (hasattr(given, "__len__") and len(named) < len(given)):
+def part_prompts(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return what all prompts begin with, and what is left of each."""
+    shared = _shared_beginning(list(paths.values()))
+    if not shared:
+        raise InputError(
+            "the prompts do not begin with the same token; ask one at a time, or put the same "
+            "text before each"
+        )
+    return shared, {name: path[len(shared) :] for name, path in paths.items()}
+
+
+def _check_names(named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    if not named or len(dict(named)) < len(named):
         raise InputError("the prompts are empty, or one is there twice; give different ones")
     return named
+
+
+def check_stops(stop: str | Sequence[str]) -> tuple[bytes, ...]:
+    """Return the bytes of stops."""
+    texts = [stop] if isinstance(stop, str) else list(stop)
+    if stop == "" or not all(isinstance(text, str) and text for text in texts):
+        raise InputError(f"stop is {stop!r}; give texts that are not empty")
+    return tuple(check_text(text).encode() for text in texts)
+
+
+def name_prompts(prompt: Prompt, given: Any) -> dict[str, Prompt]:
+    """Return prompts by their names: those of a mapping, or their texts."""
+    if given is None:
+        return {prompt if isinstance(prompt, str) else "": prompt}
+    if len(prompt):
+        raise InputError("give a prompt or prompts, not both")
+    if isinstance(given, Mapping):
+        return dict(_check_names(list(given.items())))
+    if isinstance(given, str):
+        raise InputError("prompts are a list of prompts; give a single one as prompt")
+    numbered = enumerate(given, 1)
+    named = [(one if isinstance(one, str) else f"prompt {n}", one) for n, one in numbered]
+    return dict(_check_names(named))

@@ -21,7 +21,7 @@ Question = tuple[int, Tokens]  # the number of a set of tokens to ask for, and t
 Logs = dict[int, float]  # log-probabilities by the ids of their tokens
 
 MOST_IDS = 128  # servers like vLLM give log-probabilities for this many tokens in one request
-_TOPS = (20, 5)  # how many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI
+TOPS = (20, 5)  # how many of the likeliest tokens servers list at most: vLLM by itself, and OpenAI
 _ROUNDING = 1e-5  # a log-probability may be this far above 0; it then counts as 0
 _MASS_ROUNDING = 1e-3  # and all of them may make this much more than 1
 _MOST_DIGITS = 10
@@ -214,10 +214,10 @@ class Server:
                 )
         return [texts[end][0] if isinstance(end, str) else end for end in ends]
 
-    def find_top(self, prompt: Tokens) -> int | None:
-        """Return how many of the likeliest tokens the server lists, if it lists no chosen ones.
+    def find_top(self, prompt: Tokens, tops: Sequence[int | None] = (None, *TOPS)) -> int | None:
+        """Return how many of the likeliest tokens the server lists: the first it does not refuse.
 
-        None says that it does: tokens 0 and 1, which every vocabulary has, are asked for.
+        None stands for chosen tokens: 0 and 1, which every vocabulary has, are asked for.
         """
         refusal = None
         listed: list[Logs] = []
@@ -225,11 +225,11 @@ class Server:
         def note(_: int, choices: list[dict[str, Any]]) -> None:
             listed.append(parse_logs(choices[0]))
 
-        for top in (None, *_TOPS):
+        for top in tops:
             try:
                 self.complete([[prompt]], [(0, 1)], top, note)
             except RefusedError as error:
-                if top is None and error.status not in _BAD_REQUEST:
+                if error.status not in _BAD_REQUEST:
                     raise
                 refusal = refusal or error
             else:

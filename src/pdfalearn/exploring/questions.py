@@ -1,0 +1,101 @@
+"""What is asked of a live model: languages, prompts and budgets, checked and made ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+import numpy as np
+
+from pdfalearn.alphabet import Word
+from pdfalearn.budgets import Budget
+from pdfalearn.errors import InputError
+from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
+from pdfalearn.exploring.recording import Question
+from pdfalearn.languages import LanguageLike, containing
+from pdfalearn.models import Answers, LanguageModel, ServedAnswers
+from pdfalearn.text import described
+
+Match = Literal["whole", "begins", "contains"]
+OfText = Answers | ServedAnswers
+Languages = LanguageLike | Mapping[str, LanguageLike]
+
+
+def name_languages(languages: Languages) -> tuple[tuple[str, ...], list[LanguageLike]]:
+    """Return the names of languages, and the languages; one without a name has that of its text."""
+    if isinstance(languages, Mapping):
+        if not languages or not all(isinstance(name, str) and name for name in languages):
+            raise InputError("the languages need names that are texts, and there has to be one")
+        return tuple(languages), list(languages.values())
+    return (languages if isinstance(languages, str) else "match",), [languages]
+
+
+def write_language(language: LanguageLike) -> str:
+    """Return how a language stands in a file."""
+    return language if isinstance(language, str) else described(language)
+
+
+def describe_symbols(model: LanguageModel, reading: Reading) -> Question:
+    """Return what a question has besides its words: how they are read, and in which symbols."""
+    symbols: object = model.alphabet.symbols
+    begin, ends = list[int](), list[int]()
+    if isinstance(model, OfText):
+        symbols, begin, ends = model.token_bytes, list(model.prompt), list(model.ends)
+    dfa = reading.dfa
+    tables = dfa.table, dfa.labels, dfa.members, reading.cuts, dfa.initial
+    automaton = sha256(b"".join(np.ascontiguousarray(table).tobytes() for table in tables))
+    return {
+        "prompt": begin,
+        "ends": ends,
+        "symbols": sha256(repr(symbols).encode()).hexdigest()[:16],
+        "automaton": automaton.hexdigest()[:16],
+    }
+
+
+def read_languages(
+    model: LanguageModel, languages: list[LanguageLike], match: Match, *, cut_ends: bool
+) -> Reading:
+    """Return languages as they are read in the symbols of a model."""
+    if match not in ("whole", "begins", "contains"):
+        raise InputError(f"match={match!r} is not one of 'whole', 'begins' and 'contains'")
+    if match == "contains":
+        for language in languages:
+            if not isinstance(language, str):
+                raise InputError(
+                    f"match='contains' is for regular expressions, not for {described(language)}; "
+                    "use Contains(word) with match='begins'"
+                )
+        languages = [containing(language) for language in map(str, languages)]
+    settings: dict[str, Any] = {"by_beginning": match != "whole", "cut_ends": cut_ends}
+    if isinstance(model, OfText):
+        return TokenReading(languages, model.token_bytes, stops=model.stops, **settings)
+    return SymbolReading(languages, model.alphabet, **settings)
+
+
+def words_of_prompts(
+    model: LanguageModel, prompts: Mapping[str, Word] | None
+) -> dict[str, Sequence[int]]:
+    """Return the symbols before what is asked about, by the names of prompts."""
+    if isinstance(model, OfText):
+        if prompts is not None:
+            raise InputError("give the prompts to Answers, which writes them in tokens")
+        return dict(model.first_words)
+    if prompts is None:
+        return {"": ()}
+    if not isinstance(prompts, Mapping) or not prompts:
+        raise InputError(f"prompts are {described(prompts)}; give a mapping of names to words")
+    return {str(name): model.alphabet.encode(word).tolist() for name, word in prompts.items()}
+
+
+def check_budget(budget: Budget | None) -> Budget:
+    """Return a budget that bounds what exploring is bounded by."""
+    if budget is None:
+        return Budget()
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget={budget!r} is not a Budget, such as Budget(max_words=1000)")
+    given = {name for name, value in vars(budget).items() if value is not None}
+    other = given - {"max_words", "max_seconds", "bounds_questions", "bounds_words"}
+    if other:
+        raise InputError(f"exploring is bounded by max_words and max_seconds, not by {min(other)}")
+    return budget

@@ -1,0 +1,178 @@
+"""What a model answered is kept in a file, from which runs go on and with which others compare."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pdfalearn import PDFA, Answers, Budget, drift, explore, probability
+from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.exploring import Baseline, recording
+from pdfalearn.exploring.readings import StateMap
+from tests.exploring.cases import random_languages, random_target, tiny_llm
+from tests.support import need_module
+
+NEARLY = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def _regular_expressions() -> None:
+    need_module("interegular")
+
+
+def other_target(pdfa: PDFA, random: np.random.Generator) -> PDFA:
+    rows = pdfa.probabilities * random.uniform(0.7, 1.3, pdfa.probabilities.shape)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_bounds_against_a_file_hold(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The truth is inside, and bounds are those of both models, as far as the file goes."""
+    random = np.random.default_rng(seed)
+    one, languages = random_target(random), random_languages(random)
+    two = other_target(one, random)
+    file, store = tmp_path / "saved.jsonl", tmp_path / "store.jsonl"
+    if seed % 2:  # rows of which hardly anything is kept
+        for name, value in (("_SMALL", 0), ("_MOST_LIVE", 1), ("_MOST_SETTLED", 1)):
+            monkeypatch.setattr(recording, name, value)
+    asked = explore(one, languages, store=store, gap=1e-4, budget=Budget(max_words=300))
+    for name, language in languages.items():
+        known = probability(one, language)
+        assert asked[name].low - NEARLY <= known <= asked[name].high + NEARLY
+    asked.save(file)
+    live = drift(one, two, languages, gap=1e-4, budget=Budget(max_words=300))
+    joined = "|".join(f"({language})" for language in languages.values())
+    apart = abs(probability(one, joined) - probability(two, joined))
+    for path in (file, store):
+        far = drift(path, two, gap=1e-4, budget=Budget(max_words=300))
+        assert apart <= far.high + NEARLY
+        assert far.low <= live.high + NEARLY
+        assert live.low <= far.high + NEARLY
+        assert far.prompts[0].answers_low <= live.prompts[0].answers_high + NEARLY
+        assert live.prompts[0].answers_low <= far.prompts[0].answers_high + NEARLY
+        assert drift(path, one, gap=1e-4).low <= NEARLY
+        back = drift(two, path, languages, gap=1e-4, budget=Budget(max_words=300))
+        assert back.low == pytest.approx(far.low)
+
+
+@pytest.mark.slow
+def test_an_llm_against_what_it_answered(tmp_path: Path) -> None:
+    for name in ("torch", "transformers", "tokenizers"):
+        need_module(name)
+    from tests.models.transformers_tokenizers import byte_tokenizer
+
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(1200 + len(tokenizer))  # so many columns that not all are kept
+
+    def ask(**settings: Any) -> Answers:
+        return Answers(network, tokenizer, prompt="heads or", stop="\n", **settings)
+
+    question: Any = {"languages": {"low": "[a-m].*", "e": ".*e"}, "within": 2, "gap": 0.005}
+    store = tmp_path / "march.jsonl"
+    whole = explore(ask(), **question)
+    kept = explore(ask(), store=store, **question)
+    again = explore(ask(), store=store, **question)
+    assert (again.low, again.high) == pytest.approx((kept.low, kept.high), abs=1e-6)
+    assert kept.low == pytest.approx(whole.low, abs=5e-3)
+    size = store.stat().st_size
+    assert 100 < size < 30_000 * kept.calls  # a dense row of doubles alone would be more than this
+    same = drift(store, ask(), gap=0.01)
+    assert same.is_within(0.03) is True
+    assert same.stopped in ("untold", "gap"), (same.calls, kept.calls)
+    warm = drift(store, ask(temperature=0.3), gap=0.001)
+    live = drift(ask(), ask(temperature=0.3), **question)
+    assert warm.is_within(0.03) is False
+    assert warm.low <= live.high
+    assert live.low <= warm.high
+    with pytest.raises(InputError, match="its stops are"):
+        drift(store, Answers(network, tokenizer, prompt="heads or"))
+    with pytest.raises(InputError, match="its prompt"):
+        drift(store, Answers(network, tokenizer, prompt="heads", stop="\n"))
+    with pytest.raises(InputError, match="its languages"):
+        drift(store, ask(), "a", within=2)
+
+
+KILLED = """
+import sys, time
+from pdfalearn import FunctionModel, explore
+
+def answer(words):
+    print(len(words), flush=True)
+    time.sleep(.02)
+    return [[.2, .5, .3]] * len(words)
+
+explore(FunctionModel(answer, "ab"), ".*abba", gap=0, batch=4, store=sys.argv[1], model_id="x")
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_loses_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "store.jsonl"
+    rows = []
+    for _ in range(2):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(store)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        assert process.stdout is not None
+        for _ in range(6):
+            process.stdout.readline()
+        time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        asked = [int(line) for line in process.stdout.read().split()]
+        process.wait()
+        process.stdout.close()
+        rows.append(len(Baseline(store).rows))
+        assert rows[-1] >= 6 + sum(asked[:-1])
+    assert rows[1] > rows[0]
+    with store.open("a") as stream:  # as if the last line had been cut
+        stream.write('{"states":[1,')
+    assert len(Baseline(store).rows) == rows[1]
+
+
+def test_files_that_are_refused(tmp_path: Path) -> None:
+    pdfa = random_target(np.random.default_rng(1))
+    wrong = tmp_path / "wrong.jsonl"
+    for text in ("", "{}\n", "[1]\n", "a\n", '{"format": "pdfalearn answers", "version": 2}\n'):
+        wrong.write_text(text)
+        with pytest.raises(FileFormatError, match="not a file of answers"):
+            drift(wrong, pdfa)
+    with pytest.raises(InputError, match="could not be read"):
+        drift(tmp_path / "missing.jsonl", pdfa)
+    with pytest.raises(InputError, match="could not be written"):
+        explore(pdfa, "a", store=tmp_path / "no" / "folder.jsonl")
+    file = tmp_path / "right.jsonl"
+    explore(pdfa, "a*", gap=0.1).save(file)
+    with pytest.raises(InputError, match="one model at least"):
+        drift(file, file)
+    with pytest.raises(InputError, match="say which languages"):
+        drift(pdfa, pdfa)
+    other = PDFA(alphabet="xyz", transitions=[[0] * 3], probabilities=[[0.25] * 4])
+    with pytest.raises(InputError, match="another question: its"):
+        drift(file, other)
+
+
+def test_rows_are_kept_by_what_they_settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "_SMALL", 2)
+    monkeypatch.setattr(recording, "_MOST_LIVE", 1)
+    monkeypatch.setattr(recording, "_MOST_SETTLED", 1)
+    settled = np.array([0, 2, 2, 1, 0], dtype=np.int16)
+    after = StateMap(settled, np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32))
+    row = recording.Row.of(np.array([0.1, 0.2, 0.3, 0.25, 0.15]), 0.0, after, 3)
+    assert row.columns.tolist() == [2, 3]
+    assert row.values.tolist() == [0.3, 0.25]
+    assert row.rests.tolist() == pytest.approx([0.25, 0.0, 0.2])
