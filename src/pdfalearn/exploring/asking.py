@@ -139,7 +139,10 @@ def explore(
 
 
 class LiveRun:
-    """An exploration under way, of one model or of several over the same symbols."""
+    """An exploration under way, of one model or of several over the same symbols.
+
+    With ``to_the_end`` a text counts only when it has ended, also where it matches whatever follows.
+    """
 
     def __init__(
         self,
@@ -150,12 +153,14 @@ class LiveRun:
         prompts: Mapping[str, Word] | None,
         batch: int | None = None,
         progress: Progress | None = None,
+        *,
+        to_the_end: bool = False,
     ) -> None:
         self._models = models
         self.alphabet: Alphabet = models[0].alphabet
         self.names, given = _name_languages(languages)
         asked = models[0].model if isinstance(models[0], RecordedModel) else models[0]
-        self.match, reading = match, _read(asked, given, match)
+        self.match, reading = match, _read(asked, given, match, to_the_end=to_the_end)
         words = _words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
         # A word may still end after its last symbol that is looked at, but not begin otherwise.
@@ -221,7 +226,7 @@ class LiveRun:
         least = None if at_least is None else check_share_or_one(at_least)
         try:
             with self.asking():
-                stopped = self._explore(gap, _check_budget(budget), least)
+                stopped = self._explore(gap, check_budget(budget), least)
         except KeyboardInterrupt as interrupt:
             raise ExplorationInterrupted(self.value("interrupted")) from interrupt
         return self.value(stopped)
@@ -282,7 +287,9 @@ def _name_languages(languages: Languages) -> tuple[tuple[str, ...], list[Languag
     return (languages if isinstance(languages, str) else "match",), [languages]
 
 
-def _read(model: LanguageModel, languages: list[LanguageLike], match: Match) -> Reading:
+def _read(
+    model: LanguageModel, languages: list[LanguageLike], match: Match, *, to_the_end: bool
+) -> Reading:
     if match not in ("whole", "begins", "contains"):
         raise InputError(f"match={match!r} is not one of 'whole', 'begins' and 'contains'")
     if match == "contains":
@@ -295,6 +302,7 @@ def _read(model: LanguageModel, languages: list[LanguageLike], match: Match) -> 
         languages = [containing(language) for language in map(str, languages)]
     settings: dict[str, Any] = {"by_beginning": match != "whole"}
     if isinstance(model, Answers):
+        settings["is_lasting"] = not to_the_end
         return TokenReading(languages, model.token_bytes, **settings)
     return SymbolReading(languages, model.alphabet, **settings)
 
@@ -314,7 +322,8 @@ def _words_of_prompts(
     return {str(name): model.alphabet.encode(word).tolist() for name, word in prompts.items()}
 
 
-def _check_budget(budget: Budget | None) -> Budget:
+def check_budget(budget: Budget | None) -> Budget:
+    """Return a budget of calls and seconds; refuse other bounds."""
     if budget is None:
         return Budget()
     if not isinstance(budget, Budget):

@@ -109,9 +109,10 @@ class TokenReading:
         spelling: tuple[bytes | None, ...],
         *,
         by_beginning: bool = False,
+        is_lasting: bool = True,
     ) -> None:
         self.spelling = spelling
-        self.dfa = label_texts(languages, by_beginning=by_beginning, is_lasting=True)
+        self.dfa = label_texts(languages, by_beginning=by_beginning, is_lasting=is_lasting)
         self.control = len(self.dfa.members)
         self._trie = _ByteTrie(spelling)
         self._base = np.full(len(spelling) + 1, self.control, dtype=np.int8)

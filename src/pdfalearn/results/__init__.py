@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.evaluations import fact_cells as fact_cells
     from pdfalearn.results.evaluations import figure as figure
     from pdfalearn.results.frontiers import EVERY as EVERY
+    from pdfalearn.results.frontiers import KeptWords as KeptWords
     from pdfalearn.results.frontiers import Phase as Phase
     from pdfalearn.results.frontiers import frontier_cells as frontier_cells
     from pdfalearn.results.frontiers import frontier_header as frontier_header

@@ -81,6 +81,26 @@ class Point:
         return log(self.perplexity)
 
 
+@dataclass(frozen=True, eq=False)
+class KeptWords(ArrayValue):
+    """The prefixes whose answers a frontier was made of, and the words that were held out."""
+
+    parents: NDArray[np.int32]
+    """The number of the prefix one symbol shorter, by length; -1 for the empty word, the first."""
+    symbols: NDArray[np.int32]
+    """The code of the last symbol of each prefix."""
+    rows: NDArray[np.int32]
+    """The number of the model's answer after each prefix."""
+    is_learnt: NDArray[np.bool_]
+    """Which prefixes were asked for words to learn from; others are of held-out words alone."""
+    ends: NDArray[np.int32]
+    """The last prefix of every held-out word."""
+    is_cut: NDArray[np.bool_]
+    """Behind which prefixes words are cut, so that nothing that follows was asked."""
+    answers: NDArray[np.float64]
+    """The different answers, the end first."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Frontier(ArrayValue, NotebookValue):
     """The best automaton found for each of some sizes, the smallest first.
@@ -115,6 +135,8 @@ class Frontier(ArrayValue, NotebookValue):
     """For each held-out word, its number of positions."""
     notes: tuple[str, ...] = ()
     """What went wrong after the automata were finished."""
+    kept_words: KeptWords | None = None
+    """The held-out words and the answers along them, if the model itself drew them."""
 
     def __len__(self) -> int:
         return len(self.points)
