@@ -9,10 +9,8 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.bounds import save_intervals as save_intervals
     from pdfalearn.analysis.differing_pairs import PrefixDifference as PrefixDifference
-    from pdfalearn.analysis.expectations import Entropy as Entropy
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits
-    from pdfalearn.analysis.expectations import entropy as entropy
     from pdfalearn.analysis.expectations import expected_count as expected_count
     from pdfalearn.analysis.expectations import expected_visits as expected_visits
     from pdfalearn.analysis.expectations import length as length
@@ -21,8 +19,10 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.probabilities import LikelyWord as LikelyWord
     from pdfalearn.analysis.probabilities import condition as condition
     from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
+    from pdfalearn.analysis.scoring import Entropy as Entropy
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Score as Score
+    from pdfalearn.analysis.scoring import entropy as entropy
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
     from pdfalearn.analysis.word_differences import Differences as Differences

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.analysis.probabilities import Product
+from pdfalearn.analysis.probabilities import Product, probability
 from pdfalearn.checks import check_share
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, LanguageLike, complement, intersection, language_dfa
@@ -92,8 +92,8 @@ def estimate_probability(
     of the changes along its words. At the prefixes that were learnt from, this is known exactly.
     Beyond them it is estimated from the held-out words that leave them where the language is open,
     by an interval of Student's, as if the word that is farthest on each side had come twice; how
-    likely words leave there is known. So the interval is the narrower, the nearer the automaton is and the
-    shorter words are, and it is never wider than what is certain.
+    likely words leave there is known. So the interval is the narrower, the nearer the automaton is
+    and the shorter words are, and it is never wider than what is certain.
     """
     kept, pdfa = frontier.kept_words, frontier.best
     if kept is None:
@@ -131,18 +131,20 @@ def _estimate(
     if dfa is None:
         return 0.0, 0.0, 0.0, 0.0
     levels = list(_levels(kept.parents[1:]))
-    along = _Along.of(kept, pdfa, dfa, levels)
-    # How likely the model comes to each prefix, and what those add that were not learnt from.
-    reached, beyond = np.ones(len(kept.rows)), np.where(kept.is_learnt, 0.0, along.changes)
+    # How likely the model comes to each prefix, and which one on its way was not learnt from.
+    reached, exits = np.ones(len(kept.rows)), np.zeros(len(kept.rows), dtype=np.int64)
     before = kept.answers[kept.rows[kept.parents], kept.symbols + 1]
-    exits = np.zeros(len(kept.rows), dtype=np.int64)  # the first prefix not learnt from, or 0
     for level in levels:
         above = kept.parents[level]
         reached[level] = before[level] * reached[above]
-        beyond[level] += beyond[above]
         first = np.where(kept.is_learnt[level], 0, np.arange(level.start, level.stop))
         exits[level] = np.where(exits[above] > 0, exits[above], first)
     known = np.where(kept.is_learnt, reached, 0.0)
+    exact = probability(pdfa, dfa)
+    along = _Along.of(kept, _refit(kept, pdfa, known, levels), dfa, levels)
+    beyond = np.where(kept.is_learnt, 0.0, along.changes)
+    for level in levels:
+        beyond[level] += beyond[kept.parents[level]]
     # What leaves the known prefixes and may still come to the language: to others, or to be cut.
     inner = np.where(along.is_open, known, 0.0)
     leaving = known * along.open_shares
@@ -162,7 +164,23 @@ def _estimate(
     low, high = max(low, least) - _ROUNDING, min(high, least + left + cut) + _ROUNDING
     low, high = max(0.0, low), min(1.0, high)
     mean = float((added + open_ends / 2).mean()) if len(words) else 0.0
-    return low, high, min(max(at_prefixes + left * mean + cut / 2, low), high), along.exact
+    return low, high, min(max(at_prefixes + left * mean + cut / 2, low), high), exact
+
+
+def _refit(kept: KeptWords, pdfa: PDFA, known: Floats, levels: list[slice]) -> PDFA:
+    """Return an automaton with rows that have seen nothing of the held-out words."""
+    states = _run(pdfa.table, pdfa.initial, kept, levels)
+    sums = np.zeros((len(pdfa) + 1, kept.answers.shape[1]))  # the last is that of no state
+    np.add.at(sums, states, known[:, None] * kept.answers[kept.rows])
+    sums[:-1, 1:][pdfa.transitions < 0] = 0.0
+    totals = sums[:-1].sum(axis=1, keepdims=True)
+    rows = np.where(totals > 0, sums[:-1] / np.where(totals > 0, totals, 1), pdfa.probabilities)
+    return PDFA(
+        alphabet=pdfa.alphabet,
+        transitions=pdfa.transitions,
+        probabilities=rows,
+        initial=pdfa.initial,
+    )
 
 
 class _Along(NamedTuple):
@@ -227,5 +245,6 @@ def _bound_mean(values: Floats, side: int, confidence: float) -> float:
         return side * inf
     count = len(values) + 1
     values = np.append(values, values.max() if side > 0 else values.min())
-    error = float(values.std(ddof=1)) / count**0.5
-    return float(values.mean()) + side * float(stdtrit(count - 2, (1 + confidence) / 2)) * error
+    error = float(values.std(ddof=1)) / sqrt(count)
+    quantile = float(stdtrit(count - 2, (1 + confidence) / 2))
+    return float(values.mean()) + side * quantile * error

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._chosen import Chosen, read_whole
 from pdfalearn.cli._commands import LongRun, command
 from pdfalearn.cli._options import MODEL, option
-from pdfalearn.cli._output import Answer, Table, facts, members_of
-from pdfalearn.cli.ask import ask
+from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
+from pdfalearn.cli._words import language_of
+from pdfalearn.cli.ask import ask, states_text
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.text import shorten
+from pdfalearn.text import are_characters, short_word_text, shorten
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
@@ -77,7 +78,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         run,
         ExploringLine(),
         partial(_describe, chosen),
-        lambda found: "interrupted" if found else "interrupted before anything was asked",
+        _interrupted,
         attached="exploration",
     )
 
@@ -118,9 +119,143 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
         partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
         partial(_describe_drift, chosen),
-        lambda found: "interrupted" if found else "interrupted before anything was asked",
+        _interrupted,
         attached="drift",
     )
+
+
+@command(
+    "MODEL",
+    "LANGUAGE",
+    "form",
+    "given",
+    option("precision", "Bounds of a live model that are this near are enough.", default=0.001),
+    *_BOUNDS[1:],
+    *MODEL,
+    "log_every",
+    into=ask,
+)
+def probability(chosen: Chosen) -> Answer | LongRun[Any]:
+    """Compute or bound the probability that a word is in a language.
+
+    Of an automaton it is exact. Words that never end are in no language; if there are such words, a
+    line says how likely they are. Any other model is asked until two certain bounds are near; of an
+    LLM without --vocabulary, languages are about text. The file of a frontier (.zip) answers for
+    the model that it was distilled from, by an interval, and says what is exact of its automaton.
+
+    Examples
+    --------
+    $ pdfalearn ask probability target.json '0.*1'
+    $ pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json
+    $ pdfalearn ask probability target.json 011 --as contains
+    $ pdfalearn ask probability my_file.py:make_model 'a*' --gap 0.0001
+    $ pdfalearn ask probability frontier.zip '0.*1'
+    """
+    from pdfalearn.displays import ExploringLine
+
+    model, language = _read_any(chosen)
+    if not isinstance(model, pdfalearn.PDFA):
+        run = partial(pdfalearn.probability, model, language, chosen.given, **_limits(chosen))
+        describe = partial(_describe_bounds, chosen)
+        return LongRun(run, ExploringLine(), describe, _interrupted, attached="exploration")
+    value = pdfalearn.probability(model, language, chosen.given)
+    lengths = pdfalearn.analysis.length(model)
+    parts = [format_value(value)]
+    if lengths.endless_mass:
+        states = states_text(lengths.endless_states)
+        parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
+    members = {"probability": value, "never_end": lengths.endless_mass}
+    return Answer({**_asked_members(chosen), **members}, parts)
+
+
+@command("MODEL", "count", "language", "prefixes", *_BOUNDS[1:], *MODEL, "log_every", into=ask)
+def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
+    """Find the likeliest words.
+
+    Those of an automaton are in exact order; equally likely ones come by length, then in the order
+    of the alphabet. Any other model is explored; what is not certified may have likelier words
+    beside it that were not found.
+
+    Examples
+    --------
+    $ pdfalearn ask likeliest target.json --count 3
+    $ pdfalearn ask likeliest target.json --language '0.*' --json
+    $ pdfalearn ask likeliest target.json --prefixes 2
+    $ pdfalearn ask likeliest my_file.py:make_model --max-words 500
+    """
+    from pdfalearn.displays import ExploringLine
+    from pdfalearn.results import Frontier, scope_text
+
+    if chosen.language is not None and chosen.prefixes is not None:
+        raise click.UsageError("Give only one of --language and --prefixes.")
+    model, _ = _read_any(chosen)
+    notes = [scope_text(model)] if isinstance(model, Frontier) else []
+    model = model.best if isinstance(model, Frontier) else model
+    if not isinstance(model, pdfalearn.PDFA):
+        if chosen.prefixes is not None:
+            raise click.UsageError("--prefixes is for automata.")
+        limits = {"budget": _limits(chosen)["budget"]}
+        run = partial(pdfalearn.most_likely, model, chosen.count, chosen.language, **limits)
+        describe = partial(_describe_likeliest, chosen)
+        return LongRun(run, ExploringLine(), describe, _interrupted, attached="exploration")
+    if chosen.prefixes is None:
+        kind, found = "word", pdfalearn.most_likely(model, chosen.count, chosen.language)
+    else:
+        kind = "beginning"
+        found = pdfalearn.analysis.most_likely_prefixes(model, chosen.prefixes, chosen.count)
+    words, text = list(found), partial(short_word_text, joined=are_characters(model.alphabet))
+    rows = [(text(one.word), one.probability) for one in words]
+    members = {"file": chosen.model, "words": [vars(one) for one in words]}
+    return Answer(members, [Table(chosen.model, (kind, "probability"), rows)], notes)
+
+
+def _read_any(chosen: Chosen) -> tuple[Any, Any]:
+    """Return the automaton, frontier or model that is asked, and the language if there is one."""
+    from pdfalearn.cli._models import look_into
+    from pdfalearn.results import Frontier
+
+    model = read_whole(chosen.model)
+    if not isinstance(model, Frontier):
+        live = _make_live(chosen.model, chosen)
+        pdfa = look_into(live)
+        model = live if pdfa is None else pdfa
+    if chosen.form is None:
+        return model, None
+    some = model.best if isinstance(model, Frontier) else model
+    alphabet = None if isinstance(some, pdfalearn.Answers) else some.alphabet
+    return model, language_of(chosen.language, chosen.form, alphabet)
+
+
+def _limits(chosen: Chosen) -> dict[str, Any]:
+    bounds = chosen.collect_given(("max_words", "max_seconds"))
+    budget = pdfalearn.Budget(**bounds) if bounds else None
+    return {"gap": chosen.precision, "budget": budget}
+
+
+def _asked_members(chosen: Chosen) -> dict[str, object]:
+    asked = {"file": chosen.model, "language": chosen.language, "as": chosen.form}
+    return {**asked, "given": chosen.given}
+
+
+def _interrupted(found: object) -> str:
+    return "interrupted" if found else "interrupted before anything was asked"
+
+
+def _describe_bounds(chosen: Chosen, found: Any) -> Answer:
+    """Show bounds, of a frontier the estimate with them, or what was known at an interrupt."""
+    if isinstance(found, pdfalearn.exploring.Exploration):
+        given = None if chosen.given is None else "given"
+        found = found["language"] if given is None else found.given("language", given)
+    return Answer({**_asked_members(chosen), **vars(found)}, [str(found)])
+
+
+def _describe_likeliest(chosen: Chosen, found: Any) -> Answer:
+    if isinstance(found, pdfalearn.exploring.Exploration):
+        found = found.likeliest(chosen.count)
+    words = list(found)
+    rows = [(repr(one.word), one.probability, one.certified) for one in words]
+    table = Table(chosen.model, ("word", "probability", "certified"), rows)
+    return Answer({"file": chosen.model, "words": [vars(one) for one in words]}, [table])
 
 
 def _make_live(name: str, chosen: Chosen) -> Model:
@@ -168,9 +303,7 @@ def _question(chosen: Chosen) -> dict[str, Any]:
     if chosen.begins and chosen.contains:
         raise click.UsageError("Give only one of --begins and --contains.")
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
-    bounds = chosen.collect_given(("max_words", "max_seconds"))
-    budget = pdfalearn.Budget(**bounds) if bounds else None
-    return {"match": match, "within": chosen.within, "gap": chosen.precision, "budget": budget}
+    return {"match": match, "within": chosen.within, **_limits(chosen)}
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:

@@ -6,20 +6,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.random import Generator
 
 from pdfalearn import analysis
-from pdfalearn.alphabet import Word
 from pdfalearn.analysis import Estimate, LikelyWord, estimate_probability
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.asking import DEFAULT_CALLS, LiveRun, Progress, check_budget
 from pdfalearn.exploring.likeliest import Likely, spell_words
-from pdfalearn.exploring.sampling import walk
+from pdfalearn.exploring.sampling import _walk
 from pdfalearn.languages import HasLength, LanguageLike
 from pdfalearn.models import Answers, LanguageModel, as_model
 from pdfalearn.pdfa import PDFA
@@ -228,7 +227,7 @@ def most_likely(
 
 def draw_texts(
     model: Answers, count: int, random: Generator, max_length: int
-) -> tuple[list[Word], Flags]:
+) -> tuple[list[Any], Flags]:
     """Draw texts of an LLM; return them, and which were cut after so many tokens.
 
     A token that is neither text nor an end cuts them, too. Of several prompts each is as likely.
@@ -240,7 +239,7 @@ def draw_texts(
         for number, root in enumerate(frontier.roots):
             frontier.node_prompts[root] = number
             frontier.node_states[root] = frontier.reading.dfa.initial
-        ends = walk(frontier, roots, np.zeros(count, dtype=bool), random)
+        ends = _walk(frontier, roots, np.zeros(count, dtype=bool), random)
     run.close()
     is_cut = ends.labels >= frontier.reading.control
     symbols = np.where(is_cut, -1, ends.columns - 1)
@@ -249,7 +248,7 @@ def draw_texts(
 
 def draw_in(
     model: LanguageModel, language: LanguageLike, count: int, seed: int, max_length: int
-) -> tuple[list[Word], list[bool]]:
+) -> tuple[list[Any], list[bool]]:
     """Draw words of a language, as likely as they are in it; return them, and which are whole.
 
     Texts of an LLM may be cut where they match whatever follows; longer words are left out.

@@ -141,7 +141,7 @@ def explore(
 class LiveRun:
     """An exploration under way, of one model or of several over the same symbols.
 
-    With ``to_the_end`` a text counts only when it has ended, also where it matches whatever follows.
+    With ``to_the_end`` a text counts only when it has ended, though it match whatever follows.
     """
 
     def __init__(

@@ -78,10 +78,10 @@ def estimate(
     untold = _gap(frontier, rows, event) - open_mass
     before = frontier.calls
     pilot = max(1, int((ends_at - before) * _PILOT_SHARE))
-    walk(frontier, *_draw_items(frontier, items, weights, pilot, random), random)
+    _walk(frontier, *_draw_items(frontier, items, weights, pilot, random), random)
     cost = max((frontier.calls - before) / pilot, 1 / _MOST_AT_ONCE)
     count = max(1, int((ends_at - frontier.calls) / cost))  # fixed before these are drawn
-    ends = walk(frontier, *_draw_items(frontier, items, weights, count, random), random)
+    ends = _walk(frontier, *_draw_items(frontier, items, weights, count, random), random)
     hits = int(np.append(event, [False, False])[ends.labels].sum())
     least = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, risk / 2))
     most = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 1 - risk / 2))
@@ -143,7 +143,7 @@ def _draw_items(
     return nodes[where], (symbols == TAIL)[where]
 
 
-def walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
+def _walk(frontier: Frontier, nodes: Integers, are_tails: Integers, random: Generator) -> Ends:
     """Let the model go on from nodes until something is settled; all walks go step by step."""
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -235,7 +235,7 @@ def draw_matching(
             nodes = random.choice(len(settled), is_settled.sum(), p=settled / low)
             drawn[is_settled] = _draw_settled(frontier, nodes, event, random)
         if not is_settled.all():
-            ends = walk(
+            ends = _walk(
                 frontier,
                 *_draw_items(frontier, items, weights, int((~is_settled).sum()), random),
                 random,

@@ -368,6 +368,16 @@ def model_texts(frontier: Frontier) -> list[str]:
     return [] if own is None else [f"perplexity of the model itself: {own:.3f}"]
 
 
+def scope_text(frontier: Frontier) -> str:
+    """Return of what answers of a frontier's best automaton are exact, and how near that is."""
+    best, measure = frontier.point(len(frontier.best)), frontier_header(frontier)[1]
+    text = (
+        f"exact of the automaton of {count_text(best.states, 'states')}, whose {measure} on "
+        f"held-out words is {best.divergence:.4g} per symbol ({best.low:.4g} to {best.high:.4g})"
+    )
+    return text if frontier.is_of_words else f"{text}; explore asks the model itself"
+
+
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:
     """Return a row of texts for each point; the last says whether it is the best or the knee."""
     marks = {"best": len(frontier.best), "knee": frontier.knee}
