@@ -11,7 +11,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_whole
-from pdfalearn.cli._commands import LongRun, command
+from pdfalearn.cli._commands import LongRun, Output, command
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
 from pdfalearn.cli._words import language_of
@@ -32,6 +32,7 @@ _EXIT = {True: 0, False: 1, None: 3}
 _OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica_timeout")
 _SERVED = ("chat", "ends", "temperature", "top_k", "top_p")
 _OPEN = "open"
+_PAGE = "Write an interactive page: .html."
 
 
 @command(
@@ -48,6 +49,7 @@ _OPEN = "open"
     "model_id",
     *MODEL,
     "log_every",
+    option("output", _PAGE),
     into=ask,
 )
 def answers(chosen: Chosen) -> LongRun[Exploration]:
@@ -64,6 +66,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     --------
     $ pdfalearn ask answers target.json --matches '0.*1' --gap 0.001
     $ pdfalearn ask answers target.json --class 'a=0.*' --class 'b=.*1' --begins --likeliest 3
+    $ pdfalearn ask answers target.json --matches '0.*1' -o answers.html
     $ pdfalearn ask answers target.json --matches '0.*' --begins --at-least 0.2 --json
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
@@ -79,6 +82,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         ExploringLine(),
         partial(_describe, chosen),
         _interrupted,
+        _page(chosen),
         attached="exploration",
     )
 
@@ -97,6 +101,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     "prompts",
     *MODEL,
     "log_every",
+    option("output", _PAGE),
 )
 def drift(chosen: Chosen) -> LongRun[Drift]:
     """Bound how far two live models are apart.
@@ -120,6 +125,7 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
         ExploringLine(),
         partial(_describe_drift, chosen),
         _interrupted,
+        _page(chosen),
         attached="drift",
     )
 
@@ -235,6 +241,15 @@ def _limits(chosen: Chosen) -> dict[str, Any]:
 def _asked_members(chosen: Chosen) -> dict[str, object]:
     asked = {"file": chosen.model, "language": chosen.language, "as": chosen.form}
     return {**asked, "given": chosen.given}
+
+
+def _page(chosen: Chosen) -> list[Output[Any]]:
+    """Return the page to be written, if one is asked for."""
+    path = chosen.output
+    if path is None:
+        return []
+    pdfalearn.io.check_can_save(path, pdfalearn.exploring.Exploration)
+    return [Output("-o", path, "the page", lambda found: pdfalearn.save(found, path))]
 
 
 def _interrupted(found: object) -> str:

@@ -216,7 +216,7 @@ def most_likely(
         found = explored.likeliest(wanted)
         if len(found) == wanted and found[-1].certified:
             break
-        if explored.stopped == "gap":
+        if explored.stopped == "gap" and goal > _LEAST_GAP:
             goal /= _CLOSER
         elif explored.stopped != "max_words" or left.is_spent():
             break

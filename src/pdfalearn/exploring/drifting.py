@@ -16,6 +16,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.exploring.asking import DEFAULT_CALLS, Languages, LiveRun, Match, Progress
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
+from pdfalearn.exploring.page_data import Parts, drift_page
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.text import format_table, shorten
 from pdfalearn.typing import Floats
@@ -98,6 +99,10 @@ class Drift:
         if self.high <= tolerance:
             return True
         return False if self.low > tolerance else None
+
+    def page_parts(self) -> tuple[str, Parts]:
+        """Return the title and the parts of its page; ``view`` makes it."""
+        return drift_page(self)
 
     def __str__(self) -> str:
         rows = [("total variation", "of classes", "", "of answers", "")]
