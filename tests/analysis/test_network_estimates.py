@@ -22,7 +22,7 @@ from pdfalearn import (
 from pdfalearn.analysis import Estimate, entropy, length
 from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, HasLength, LanguageLike, Not
-from pdfalearn.samplers import UniformWords
+from pdfalearn.samplers import ModelWords, UniformWords
 
 LANGUAGES: list[LanguageLike] = [
     *(HasLength(most=3), Contains("abc"), EndsWith("ca"), Not(Contains("a")), BeginsWith("aab")),
@@ -42,14 +42,14 @@ def target(seed: int, states: int = 20) -> PDFA:
 
 @cache
 def frontier(seed: int, max_symbols: int = 1000, most: int = 4) -> Frontier:
-    sizes = [size for size in (1, 2, 4, 8) if size <= most]
+    sizes = [size for size in (1, 4) if size <= most]
     return distill(target(seed), budget=Budget(max_symbols=max_symbols), sizes=sizes, seed=seed)
 
 
 @pytest.mark.slow
 def test_intervals_cover_and_the_correction_helps() -> None:
     covered, nearer, total = 0, 0, 0
-    for seed in range(8):
+    for seed in range(4):
         for language in LANGUAGES:
             known = probability(target(seed), language)
             found = probability(frontier(seed), language)
@@ -75,22 +75,21 @@ def test_short_words_are_certain() -> None:
 
 
 @pytest.mark.slow
-def test_conditions_cut_words_and_tiny_sets() -> None:
-    for seed in range(4):
-        pdfa = target(seed)
-        short = distill(pdfa, budget=Budget(max_symbols=600), sizes=[2], seed=seed, max_length=4)
+def test_conditions_and_cut_words() -> None:
+    covered, total = 0, 0
+    for seed in range(3):
+        budget, pdfa = Budget(max_symbols=600), target(seed)
+        short = distill(pdfa, budget=budget, sizes=[2], seed=seed, sampler=ModelWords(4))
         assert short.kept_words is not None
         assert short.kept_words.is_cut.any()
         for language in LANGUAGES:
-            known, found = probability(pdfa, language), probability(short, language)
             # Nothing is known of what follows cut words, and the interval leaves it open.
+            known, found = probability(pdfa, language), probability(short, language)
             assert found.low <= known <= found.high
-        given = HasLength(least=1)
-        known, found = (
-            probability(pdfa, LANGUAGES[0], given),
-            probability(frontier(seed), LANGUAGES[0], given),
-        )
-        assert found.low <= known <= found.high
+            known = probability(pdfa, language, given=HasLength(least=1))
+            found = probability(frontier(seed), language, given=HasLength(least=1))
+            covered, total = covered + (found.low <= known <= found.high), total + 1
+    assert covered >= 0.8 * total
 
 
 def test_frontiers_say_of_what_they_are_exact() -> None:
