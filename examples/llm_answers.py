@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,7 +53,7 @@ CAPITALS = (
 
 def walk_masked(
     llm: Answers, texts: list[str], *, must_end: bool
-) -> tuple[Counter[bytes], Counter[bytes]]:
+) -> tuple[dict[bytes, float], dict[bytes, float]]:
     """Return how likely each of some texts is, and how likely it is under a mask.
 
     All ways to write a text in tokens are summed. A mask divides by what it allows at every token.
@@ -62,7 +62,7 @@ def walk_masked(
     for token, spelt in enumerate(llm.token_bytes):
         if spelt:
             tokens[spelt].append(token)
-    plain, masked = Counter[bytes](), Counter[bytes]()
+    plain, masked = defaultdict[bytes, float](float), defaultdict[bytes, float](float)
     level: dict[tuple[int, ...], tuple[bytes, float, float]] = {(): (b"", 1.0, 1.0)}
     while level:
         opened = open_model(llm)  # numbers of words are those of one opened model
@@ -129,7 +129,7 @@ def main(pages: Path | None = None) -> None:
         total = sum(plain.values())
         apart = sum(abs(masked[text] - plain[text] / total) for text in plain) / 2
         print(f"{name}: {total:.5f} of all answers; the mask is {apart:.3f} from what they are")
-        for text, mass in plain.most_common(3):
+        for text, mass in sorted(plain.items(), key=lambda pair: -pair[1])[:3]:
             print(f"    {text.decode()!r}: {mass / total:.3f}, masked {masked[text]:.3f}")
     paris = "Is Paris the capital of France? Answer yes or no."
     llm = Answers(folder, prompt=paris, chat=True)

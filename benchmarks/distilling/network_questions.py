@@ -63,8 +63,8 @@ def main(first: int, runs: int, symbols: int) -> None:
         medians = [f"{float(np.median(each)):.4f}" for each in (known, width, plain)]
         means = [f"{float(each.mean()):.4f}" for each in (error, own)]
         print_row([name, medians[0], f"{holds.mean():.3f}", *medians[1:], *means, warned.mean()])
-    holds = np.array([row[1] for rows in figures.values() for row in rows])
-    print(f"\n{holds.mean():.3f} of {len(holds)} intervals hold")
+    held = [row[1] for rows in figures.values() for row in rows]
+    print(f"\n{np.mean(held):.3f} of {len(held)} intervals hold")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         run,
         ExploringLine(),
         partial(_describe, chosen),
-        _interrupted,
+        _tell_interrupt,
         _page(chosen),
         attached="exploration",
     )
@@ -124,7 +124,7 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
         partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
         partial(_describe_drift, chosen),
-        _interrupted,
+        _tell_interrupt,
         _page(chosen),
         attached="drift",
     )
@@ -159,11 +159,11 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
     """
     from pdfalearn.displays import ExploringLine
 
-    model, language = _read_any(chosen)
+    model, language, notes = _read_any(chosen)
     if not isinstance(model, pdfalearn.PDFA):
         run = partial(pdfalearn.probability, model, language, chosen.given, **_limits(chosen))
         describe = partial(_describe_bounds, chosen)
-        return LongRun(run, ExploringLine(), describe, _interrupted, attached="exploration")
+        return LongRun(run, ExploringLine(), describe, _tell_interrupt, attached="exploration")
     value = pdfalearn.probability(model, language, chosen.given)
     lengths = pdfalearn.analysis.length(model)
     parts = [format_value(value)]
@@ -171,7 +171,7 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
         states = states_text(lengths.endless_states)
         parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
     members = {"probability": value, "never_end": lengths.endless_mass}
-    return Answer({**_asked_members(chosen), **members}, parts)
+    return Answer({**_asked_members(chosen), **members}, parts, notes)
 
 
 @command("MODEL", "count", "language", "prefixes", *_BOUNDS[1:], *MODEL, "log_every", into=ask)
@@ -190,20 +190,17 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
     $ pdfalearn ask likeliest my_file.py:make_model --max-words 500
     """
     from pdfalearn.displays import ExploringLine
-    from pdfalearn.results import Frontier, scope_text
 
     if chosen.language is not None and chosen.prefixes is not None:
         raise click.UsageError("Give only one of --language and --prefixes.")
-    model, _ = _read_any(chosen)
-    notes = [scope_text(model)] if isinstance(model, Frontier) else []
-    model = model.best if isinstance(model, Frontier) else model
+    model, _, notes = _read_any(chosen)
     if not isinstance(model, pdfalearn.PDFA):
         if chosen.prefixes is not None:
             raise click.UsageError("--prefixes is for automata.")
         limits = {"budget": _limits(chosen)["budget"]}
         run = partial(pdfalearn.most_likely, model, chosen.count, chosen.language, **limits)
         describe = partial(_describe_likeliest, chosen)
-        return LongRun(run, ExploringLine(), describe, _interrupted, attached="exploration")
+        return LongRun(run, ExploringLine(), describe, _tell_interrupt, attached="exploration")
     if chosen.prefixes is None:
         kind, found = "word", pdfalearn.most_likely(model, chosen.count, chosen.language)
     else:
@@ -215,21 +212,29 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
     return Answer(members, [Table(chosen.model, (kind, "probability"), rows)], notes)
 
 
-def _read_any(chosen: Chosen) -> tuple[Any, Any]:
-    """Return the automaton, frontier or model that is asked, and the language if there is one."""
-    from pdfalearn.cli._models import look_into
-    from pdfalearn.results import Frontier
+def _read_any(chosen: Chosen) -> tuple[Any, Any, list[str]]:
+    """Return what is asked, the language if there is one, and of what answers are exact.
 
-    model = read_whole(chosen.model)
-    if not isinstance(model, Frontier):
+    A frontier stays one only where it can answer for its model.
+    """
+    from pdfalearn.cli._models import look_into
+    from pdfalearn.results import Frontier, scope_text
+
+    model: Any = read_whole(chosen.model)
+    alphabet, notes = None, list[str]()
+    if isinstance(model, Frontier):
+        alphabet = model.best.alphabet
+        if chosen.form is None or model.kept_words is None:
+            notes = [scope_text(model)]
+            model = model.best
+    else:
         live = _make_live(chosen.model, chosen)
         pdfa = look_into(live)
         model = live if pdfa is None else pdfa
-    if chosen.form is None:
-        return model, None
-    some = model.best if isinstance(model, Frontier) else model
-    alphabet = None if isinstance(some, pdfalearn.Answers) else some.alphabet
-    return model, language_of(chosen.language, chosen.form, alphabet)
+        alphabet = None if isinstance(model, pdfalearn.Answers) else model.alphabet
+    has_language = chosen.form is not None
+    language = language_of(chosen.language, chosen.form, alphabet) if has_language else None
+    return model, language, notes
 
 
 def _limits(chosen: Chosen) -> dict[str, Any]:
@@ -252,7 +257,7 @@ def _page(chosen: Chosen) -> list[Output[Any]]:
     return [Output("-o", path, "the page", lambda found: pdfalearn.save(found, path))]
 
 
-def _interrupted(found: object) -> str:
+def _tell_interrupt(found: object) -> str:
     return "interrupted" if found else "interrupted before anything was asked"
 
 

@@ -52,7 +52,7 @@ def exploration_page(found: Exploration, meaning: str) -> tuple[str, Parts]:
     ]
     bars = {**_bars([*rows, ("mean", found.low, found.high, "total")]), "text": "Any match."}
     parts.append(("bounds", "By prompt", {**bars, "figures": {"header": header, "rows": figures}}))
-    return f"Answers to {len(each):,} prompts", [*parts, *_closing(found)]
+    return f"Answers to {len(each):,} prompts", [*parts, *_trace_part(found)]
 
 
 def _ends(found: Exploration, name: str) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def _parts_of_one(found: Exploration) -> Parts:
     tree = {"nodes": _tree(found._run.frontier, found._run.alphabet, found._rows[0])}
     return [
         ("bounds", "How likely", _bars(rows)),
-        *_closing(found),
+        *_trace_part(found),
         ("lists", "Likely answers", {"lists": lists}),
         ("answers", "Beginnings of answers", {**tree, "open": _OPENED}),
     ]
@@ -95,7 +95,7 @@ def _bars(rows: list[tuple[str, float, float, str]]) -> dict[str, Any]:
     return {"rows": rows, "scale": scale, "text": text, "known": "certain"}
 
 
-def _closing(found: Exploration) -> Parts:
+def _trace_part(found: Exploration) -> Parts:
     places = np.unique(np.linspace(0, len(found.trace) - 1, _MOST_STEPS).round().astype(int))
     steps = [found.trace[place]._asdict() for place in places.tolist()]
     return [("closing", "How the bounds closed", {"steps": steps})] if len(steps) > 1 else []

@@ -13,8 +13,7 @@ from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.equivalence import Exact
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.languages import LanguageLike
-from pdfalearn.models import PFA, Answers, AutomatonModel, LanguageModel, as_model
+from pdfalearn.models import PFA, AutomatonModel, LanguageModel, as_model
 from pdfalearn.observations import Nodes, ObservationTree
 from pdfalearn.pdfa import PDFA, Sample
 from pdfalearn.samplers.corpus_words import CorpusWords
@@ -23,6 +22,7 @@ from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, pref
 
 if TYPE_CHECKING:
     from pdfalearn.corpora import Corpus
+    from pdfalearn.languages import LanguageLike
 
 
 class Sampler(Protocol):
@@ -231,7 +231,9 @@ def sample(
     >>> sample(coin, 3, "h*t", seed=1).words
     [('t',), ('t',), ('h', 't')]
     """
-    from pdfalearn.exploring import draw_in, draw_texts  # which learning does not need
+    # Learning does not need these.
+    from pdfalearn.exploring import draw_in, draw_texts
+    from pdfalearn.models import Answers
 
     asked = as_model(model)
     count = check_integer(count, "count", 0)

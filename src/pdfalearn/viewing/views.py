@@ -53,7 +53,9 @@ MEANINGS = {
     "tested": "No difference was found, and no more is known.",
     "stopped": "A bound was reached before learning was done.",
     "interrupted": "Somebody stopped it before learning was done.",
-    "distilled": "It was measured on words that nothing was learnt from.",
+    "distilled": "It was measured on words that nothing was learnt from. What is asked of an "
+    "automaton is exact of that automaton, and only as near to what is behind it as this says: "
+    "explore asks a model itself.",
 }
 
 
