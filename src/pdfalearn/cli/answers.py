@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen, read_whole
+from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, Output, command
 from pdfalearn.cli._options import MODEL, option
-from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
-from pdfalearn.cli._words import language_of
-from pdfalearn.cli.ask import ask, states_text
+from pdfalearn.cli._output import Answer, Table, facts, members_of
+from pdfalearn.cli.ask import ask
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.text import are_characters, short_word_text, shorten
+from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
@@ -73,7 +72,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     """
     from pdfalearn.displays import ExploringLine
 
-    model = _make_live(chosen.model, chosen)
+    model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
     run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
@@ -81,7 +80,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         run,
         ExploringLine(),
         partial(_describe, chosen),
-        _tell_interrupt,
+        tell_interrupt,
         _page(chosen),
         attached="exploration",
     )
@@ -118,134 +117,23 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     """
     from pdfalearn.displays import ExploringLine
 
-    one, other = (_make_live(name, chosen) for name in (chosen.a, chosen.b))
+    one, other = (make_live(name, chosen) for name in (chosen.a, chosen.b))
     settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
     return LongRun(
         partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
         ExploringLine(),
         partial(_describe_drift, chosen),
-        _tell_interrupt,
+        tell_interrupt,
         _page(chosen),
         attached="drift",
     )
 
 
-@command(
-    "MODEL",
-    "LANGUAGE",
-    "form",
-    "given",
-    option("precision", "Bounds of a live model that are this near are enough.", default=0.001),
-    *_BOUNDS[1:],
-    *MODEL,
-    "log_every",
-    into=ask,
-)
-def probability(chosen: Chosen) -> Answer | LongRun[Any]:
-    """Compute or bound the probability that a word is in a language.
-
-    Of an automaton it is exact. Words that never end are in no language; if there are such words, a
-    line says how likely they are. Any other model is asked until two certain bounds are near; of an
-    LLM without --vocabulary, languages are about text. The file of a frontier (.zip) answers for
-    the model that it was distilled from, by an interval, and says what is exact of its automaton.
-
-    Examples
-    --------
-    $ pdfalearn ask probability target.json '0.*1'
-    $ pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json
-    $ pdfalearn ask probability target.json 011 --as contains
-    $ pdfalearn ask probability my_file.py:make_model 'a*' --gap 0.0001
-    $ pdfalearn ask probability frontier.zip '0.*1'
-    """
-    from pdfalearn.displays import ExploringLine
-
-    model, language, notes = _read_any(chosen)
-    if not isinstance(model, pdfalearn.PDFA):
-        run = partial(pdfalearn.probability, model, language, chosen.given, **_limits(chosen))
-        describe = partial(_describe_bounds, chosen)
-        return LongRun(run, ExploringLine(), describe, _tell_interrupt, attached="exploration")
-    value = pdfalearn.probability(model, language, chosen.given)
-    lengths = pdfalearn.analysis.length(model)
-    parts = [format_value(value)]
-    if lengths.endless_mass:
-        states = states_text(lengths.endless_states)
-        parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
-    members = {"probability": value, "never_end": lengths.endless_mass}
-    return Answer({**_asked_members(chosen), **members}, parts, notes)
-
-
-@command("MODEL", "count", "language", "prefixes", *_BOUNDS[1:], *MODEL, "log_every", into=ask)
-def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
-    """Find the likeliest words.
-
-    Those of an automaton are in exact order; equally likely ones come by length, then in the order
-    of the alphabet. Any other model is explored; what is not certified may have likelier words
-    beside it that were not found.
-
-    Examples
-    --------
-    $ pdfalearn ask likeliest target.json --count 3
-    $ pdfalearn ask likeliest target.json --language '0.*' --json
-    $ pdfalearn ask likeliest target.json --prefixes 2
-    $ pdfalearn ask likeliest my_file.py:make_model --max-words 500
-    """
-    from pdfalearn.displays import ExploringLine
-
-    if chosen.language is not None and chosen.prefixes is not None:
-        raise click.UsageError("Give only one of --language and --prefixes.")
-    model, _, notes = _read_any(chosen)
-    if not isinstance(model, pdfalearn.PDFA):
-        if chosen.prefixes is not None:
-            raise click.UsageError("--prefixes is for automata.")
-        limits = {"budget": _limits(chosen)["budget"]}
-        run = partial(pdfalearn.most_likely, model, chosen.count, chosen.language, **limits)
-        describe = partial(_describe_likeliest, chosen)
-        return LongRun(run, ExploringLine(), describe, _tell_interrupt, attached="exploration")
-    if chosen.prefixes is None:
-        kind, found = "word", pdfalearn.most_likely(model, chosen.count, chosen.language)
-    else:
-        kind = "beginning"
-        found = pdfalearn.analysis.most_likely_prefixes(model, chosen.prefixes, chosen.count)
-    words, text = list(found), partial(short_word_text, joined=are_characters(model.alphabet))
-    rows = [(text(one.word), one.probability) for one in words]
-    members = {"file": chosen.model, "words": [vars(one) for one in words]}
-    return Answer(members, [Table(chosen.model, (kind, "probability"), rows)], notes)
-
-
-def _read_any(chosen: Chosen) -> tuple[Any, Any, list[str]]:
-    """Return what is asked, the language if there is one, and of what answers are exact.
-
-    A frontier stays one only where it can answer for its model.
-    """
-    from pdfalearn.cli._models import look_into
-    from pdfalearn.results import Frontier, scope_text
-
-    model: Any = read_whole(chosen.model)
-    alphabet, notes = None, list[str]()
-    if isinstance(model, Frontier):
-        alphabet = model.best.alphabet
-        if chosen.form is None or model.kept_words is None:
-            notes = [scope_text(model)]
-            model = model.best
-    else:
-        live = _make_live(chosen.model, chosen)
-        pdfa = look_into(live)
-        model = live if pdfa is None else pdfa
-        alphabet = None if isinstance(model, pdfalearn.Answers) else model.alphabet
-    has_language = chosen.form is not None
-    language = language_of(chosen.language, chosen.form, alphabet) if has_language else None
-    return model, language, notes
-
-
-def _limits(chosen: Chosen) -> dict[str, Any]:
+def limits_of(chosen: Chosen) -> dict[str, Any]:
+    """Return the gap and the budget that are asked for."""
     bounds = chosen.collect_given(("max_words", "max_seconds"))
     budget = pdfalearn.Budget(**bounds) if bounds else None
     return {"gap": chosen.precision, "budget": budget}
-
-
-def _asked_members(chosen: Chosen) -> dict[str, object]:
-    asked = {"file": chosen.model, "language": chosen.language, "as": chosen.form}
-    return {**asked, "given": chosen.given}
 
 
 def _page(chosen: Chosen) -> list[Output[Any]]:
@@ -257,28 +145,12 @@ def _page(chosen: Chosen) -> list[Output[Any]]:
     return [Output("-o", path, "the page", lambda found: pdfalearn.save(found, path))]
 
 
-def _tell_interrupt(found: object) -> str:
+def tell_interrupt(found: object) -> str:
+    """Return what to print after Ctrl-C."""
     return "interrupted" if found else "interrupted before anything was asked"
 
 
-def _describe_bounds(chosen: Chosen, found: Any) -> Answer:
-    """Show bounds, of a frontier the estimate with them, or what was known at an interrupt."""
-    if isinstance(found, pdfalearn.exploring.Exploration):
-        given = None if chosen.given is None else "given"
-        found = found["language"] if given is None else found.given("language", given)
-    return Answer({**_asked_members(chosen), **vars(found)}, [str(found)])
-
-
-def _describe_likeliest(chosen: Chosen, found: Any) -> Answer:
-    if isinstance(found, pdfalearn.exploring.Exploration):
-        found = found.likeliest(chosen.count)
-    words = list(found)
-    rows = [(repr(one.word), one.probability, one.certified) for one in words]
-    table = Table(chosen.model, ("word", "probability", "certified"), rows)
-    return Answer({"file": chosen.model, "words": [vars(one) for one in words]}, [table])
-
-
-def _make_live(name: str, chosen: Chosen) -> Model:
+def make_live(name: str, chosen: Chosen) -> Model:
     """Make a model; an LLM without a vocabulary is one over all of its tokens."""
     from pdfalearn.cli._models import LOCAL
 
@@ -323,7 +195,7 @@ def _question(chosen: Chosen) -> dict[str, Any]:
     if chosen.begins and chosen.contains:
         raise click.UsageError("Give only one of --begins and --contains.")
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
-    return {"match": match, "within": chosen.within, **_limits(chosen)}
+    return {"match": match, "within": chosen.within, **limits_of(chosen)}
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:
