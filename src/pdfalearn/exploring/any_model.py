@@ -228,7 +228,7 @@ def most_likely(
 def draw_texts(
     model: Answers, count: int, random: Generator, max_length: int
 ) -> tuple[list[Any], Flags]:
-    """Draw texts of an LLM; return them, and which were cut after so many tokens.
+    """Draw texts of an LLM; return them, and which were cut at a number of tokens.
 
     A token that is neither text nor an end cuts them, too. Of several prompts each is as likely.
     """
@@ -275,7 +275,7 @@ class _Left:
         return self._run.frontier.calls >= self._calls or time.monotonic() >= self._ends_at
 
     def budget(self, calls: int | None = None) -> Budget:
-        """Return the budget of the next calls, of at most so many."""
+        """Return the budget of the next calls, of at most this many."""
         left = max(1, self._calls - self._run.frontier.calls)
         seconds = self._ends_at - time.monotonic()
         return Budget(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Parts = list[tuple[str, str, dict[str, Any]]]
 
-# At most so many beginnings, listed answers and steps are on a page.
+# The most beginnings, listed answers and steps on a page.
 _MOST_NODES, _LISTED, _MOST_STEPS = 160, 15, 200
 # Beginnings at least so likely are open at first.
 _OPENED = 0.02
