@@ -25,8 +25,8 @@ from pdfalearn.errors import InputError
 from pdfalearn.passive import alergia, smooth_rows
 from pdfalearn.typing import Floats
 from pdfalearn.watching import calibrate, score_sessions
-from pdfalearn.watching.calibrating import TOLERANCE
 from pdfalearn.watching.session_scores import SCORES, WINDOW
+from pdfalearn.watching.thresholds import TOLERANCE
 from pdfalearn.words import Words, offsets_of
 
 Session = tuple[str, ...]

@@ -19,9 +19,9 @@ from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, Language
 from pdfalearn.typing import Floats
 from pdfalearn.watching import score_sessions
-from pdfalearn.watching.calibrating import TOLERANCE
 from pdfalearn.watching.reaching import event_probabilities, language_ahead
 from pdfalearn.watching.session_scores import SCORES
+from pdfalearn.watching.thresholds import TOLERANCE
 
 # Words to calibrate with, and the rate that is asked.
 CASES = ((50, 0.05), (99, 0.01), (999, 0.001))

@@ -196,6 +196,15 @@ def test_the_same_words_have_not_changed() -> None:
     assert run_json("compare", "monday.txt", "monday.txt")["changed"] is False
 
 
+@pytest.mark.slow
+def test_raw_lines_are_not_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for day in ("monday", "friday"):
+        Path(f"{day}.log").write_text("".join(f"user {day}{i} in\n" for i in range(60)))
+    done = run("compare", "monday.log", "friday.log")
+    assert "note: are these raw lines?" in done.stderr
+
+
 @pytest.mark.usefixtures("logs")
 def test_options_of_words_and_of_automata_are_kept_apart() -> None:
     words = ("compare", "monday.txt", "friday.txt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from math import log
 from pathlib import Path
 from random import Random
 
@@ -61,6 +62,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
     assert alarm["expected_instead"][0][0] == "req=<*> login of ann"
+    assert alarm["line"] == "req=x1 logout"
     assert alarm["reaching"] == {"req=<*> page <*>": pytest.approx(0, abs=0.01)}
     assert "lines without a session: 1" in done.stderr
     members = run_json("monitor", "watched.json", "today.log", "--threshold", 3)
@@ -68,6 +70,12 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     ranked = run_json("score", "watched.json", "today.log", "--each", "--top", 2)
     assert ranked["words"] == 21
     assert (ranked["sessions"][0]["session"], len(ranked["sessions"])) == ("x1", 2)
+    assert ranked["sessions"][0]["largest"] == pytest.approx(-log(1e-9))  # as monitor has it
+    short, long = (
+        run_json("score", "watched.json", "today.log", "--each", "--window", size)
+        for size in (1, 10)
+    )
+    assert short["sessions"][0]["window"] < long["sessions"][0]["window"]
     assert "x1" in run("score", "watched.json", "today.log", "--each").stdout
     assert run_json("score", "watched.json", "today.log")["unknown"] == 1
 
@@ -102,6 +110,9 @@ def test_events_may_be_lines_of_json_and_of_the_standard_input(folder: Path) -> 
     assert "lines without a session: 1" in done.stderr
 
 
+LIMIT = ("--threshold", 1)
+
+
 def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     run("random", 5, "--seed", 1, "-o", "small.json")
     Path("empty.log").write_text("")
@@ -125,6 +136,17 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     )
     own = error_of("monitor", "small.json", "today.log", "--threshold", 1, "-o", "today.log")
     assert "a file of its own" in own
+    before = Path("today.log").read_text()
+    Path("other.log").write_text(before)
+    for state in ([], ["--state", "new.npz"]):
+        wrong = error_of("monitor", "small.json", "today.log", *LIMIT, "-o", "other.log", *state)
+        assert "other.log has a line that is not an alarm" in wrong
+        assert Path("other.log").read_text() == before
+    Path("odd.jsonl").write_text('{"session": 1, "event": "z"}\n')
+    run("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/zero")  # which has no end
+    full = error_of("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/full")
+    assert full.startswith("/dev/full: No space left")
+    assert "it is empty" in error_of("distill", "empty.log", *SESSION)
     done = run("monitor", "small.json", "today.log", "--threshold", 1)
     assert "is this the kind of log" in done.stderr
 

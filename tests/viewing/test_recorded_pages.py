@@ -124,6 +124,30 @@ def test_an_odd_word_is_followed_to_its_odd_step(open_page: Open) -> None:
 
 
 @pytest.mark.slow
+def test_sessions_and_templates_can_be_told_apart(open_page: Open) -> None:
+    names = tuple(f"<*> <*> shop[<*>]: {name.replace('_', ' ')} by <*>" for name in NAMES)
+    pdfa = PDFA(alphabet=names, transitions=SHOP.transitions, probabilities=SHOP.probabilities)
+    words = [(names[0],), (names[0], names[1], "never seen")]
+    with pytest.raises(InputError, match="1 names for 2 words"):
+        view(pdfa, words, names=["ann"])
+    for others in ((), (pdfa,), (words, words)):
+        with pytest.raises(InputError, match="of one corpus"):
+            view(pdfa, *others, names=["ann", "bob"])
+    opened = open_page(view(pdfa, words, names=["ann", "bob"]))
+    assert recorded_document(pdfa, [words], ["ann", "bob"])["odd"][0]["session"] == "bob"
+    row = opened.page.locator(".odd tbody tr").first
+    assert row.inner_text().split("\t")[:2] == ["bob", "(unknown)"]
+    row.get_by_role("button").click()
+    assert opened.text(".side-column .message").startswith("Session bob: here")
+    assert opened.page.locator(".node.here text").text_content() == "2"
+    shown = opened.page.locator(".bars .name").all_text_contents()
+    assert len(set(shown)) == len(NAMES) + 1
+    assert not [text for text in shown if "shop" in text]
+    cells = opened.page.locator(".bars .value > span")
+    assert cells.evaluate_all(BROKEN) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_changed_arrows_are_coloured_and_lead_to_states(width: int, open_page: Open) -> None:
     page = view(SHOP, [*sessions(1, 1000), ("crash",)], sessions(2, 1000, more=0.2))

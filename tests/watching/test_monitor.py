@@ -198,6 +198,13 @@ def test_files_of_other_monitors_are_refused(tmp_path: Path) -> None:
         monitor.save(path)
 
 
+def test_arrays_of_sessions_are_plain_values(tmp_path: Path) -> None:
+    monitor = Monitor(figure_1(), {"largest": 5.0})
+    [alarm] = monitor.observe_many(np.array([1, 2]), np.array(["a", "z"]), [0.0, 1.0])
+    assert type(alarm.session) is int
+    monitor.save(tmp_path / "state.npz")
+
+
 def test_what_is_wrong_is_named() -> None:
     monitor = Monitor(figure_1())
     with pytest.raises(InputError, match="as many"):
@@ -210,4 +217,9 @@ def test_what_is_wrong_is_named() -> None:
         Monitor(figure_1(), {"most": 3.0})
     with pytest.raises(InputError, match="threshold of largest"):
         Monitor(figure_1(), {"largest": nan})
+    with pytest.raises(InputError, match="other 0"):
+        Monitor(figure_1(), {"largest": 5.0}, other=0)
+    for times in (["2026-11-19"], np.array(["2026-11-19"], dtype="datetime64[s]")):
+        with pytest.raises(InputError, match="times have to be numbers"):
+            monitor.observe_many(["x"], ["a"], times)  # type: ignore[arg-type]
     assert monitor.observe_many([], []) == []

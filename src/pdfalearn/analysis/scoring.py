@@ -157,6 +157,9 @@ def score(
     return tally.make_score(other)
 
 
+_COUNTS = ("words", "symbols", "impossible", "positions", "cut", "left_out")
+
+
 @dataclass
 class _Tally:
     """What was found in words so far."""
@@ -175,24 +178,20 @@ class _Tally:
         """Add what was found in the words that follow."""
         later = [replace(one, number=one.number + self.words) for one in part.shown]
         self.shown = (*self.shown, *later)[:_SHOWN]
-        for name in ("words", "symbols", "impossible", "surprisal", "positions", "cut", "left_out"):
+        for name in ("surprisal", *_COUNTS):
             setattr(self, name, getattr(self, name) + getattr(part, name))
         self.others.join(part.others)
 
     def make_score(self, other: float) -> Score:
         """Return what was found."""
+        counts = {name: getattr(self, name) for name in _COUNTS}
         return Score(
-            self.words,
-            self.symbols,
-            self.impossible,
-            0.0 - self.surprisal,
-            self.positions,
-            self.shown,
-            self.others.total,
-            tuple(self.others.counts.most_common(_SHOWN_EVENTS)),
-            other,
-            self.cut,
-            self.left_out,
+            **counts,
+            log_probability=0.0 - self.surprisal,
+            first_impossible=self.shown,
+            unknown=self.others.total,
+            unknown_events=tuple(self.others.counts.most_common(_SHOWN_EVENTS)),
+            other=other,
         )
 
 

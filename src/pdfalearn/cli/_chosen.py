@@ -55,8 +55,7 @@ class Chosen(SimpleNamespace):
 
     def make_relation(self) -> Any:
         """Make the equivalence, or the similarity of --tolerance; exact if nothing is given."""
-        if len(self.collect_given(("exact", "kappa", "tolerance"))) > 1:
-            raise click.UsageError("Give only one of --exact, --kappa and --tolerance.")
+        self.refuse_several("exact", "kappa", "tolerance")
         if self.tolerance is not None:
             return pdfalearn.Tolerance(self.tolerance)
         return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)
@@ -155,10 +154,26 @@ class Chosen(SimpleNamespace):
             return nullcontext()
         return renewed(line, stays=False) if seconds is None else logged(line, seconds)
 
+    def refuse(self, names: Iterable[str], text: str) -> None:
+        """Refuse each of some options that was given; the text goes on behind its name."""
+        for name in self.collect_given(names):
+            raise click.UsageError(f"{options.flag_of(name)} {text}")
+
+    def refuse_several(self, *names: str) -> None:
+        """Refuse more than one of some options."""
+        if len(self.collect_given(names)) > 1:
+            *first, last = map(options.flag_of, names)
+            raise click.UsageError(f"Give only one of {', '.join(first)} and {last}.")
+
     def refuse_overwriting(self, *inputs: object) -> None:
-        """Refuse to write to a file that is read, and not replaced by what is like it."""
-        if self.output.resolve() in {Path(str(one)).resolve() for one in inputs}:
-            raise InputError("-o has to be a file of its own, other than what is read")
+        """Refuse before a run to overwrite what is read, or to write two things to one file."""
+        outputs = self.collect_given(("output", "tree", "plot"))
+        paths = [path.resolve() for path in outputs.values()]
+        needed = {Path(str(one)).resolve() for one in inputs if one is not None}
+        if len(set(paths)) < len(paths) or needed.intersection(paths):
+            names = " and ".join("-o" if one == "output" else f"--{one}" for one in outputs)
+            each = "each " if len(paths) > 1 else ""
+            raise InputError(f"{names} {each}has to be a file of its own, other than what is read")
 
     def check_output(self, whole: type | None = None) -> bool:
         """Refuse before anything is computed what could not be written after it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 
-from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._chosen import Chosen, save_pdfa
 from pdfalearn.cli._failures import INTERRUPTED
 from pdfalearn.cli._options import argument, option
 from pdfalearn.cli._output import Answer, print_aside, show
-from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
+    from pdfalearn import PDFA
     from pdfalearn.displays import ProgressLine
 
 Thing = TypeVar("Thing")
@@ -29,8 +29,6 @@ _EXAMPLES = "Examples\n--------\n"
 class Output(NamedTuple, Generic[Thing]):
     """A file that a long run writes in the end."""
 
-    option: str
-    """How the user has named it: -o or another option."""
     path: Path
     content: str
     """What it holds, for people."""
@@ -46,11 +44,15 @@ class LongRun(Generic[Thing]):
     """What to run, with the argument ``progress``."""
     line: ProgressLine
     describe: Callable[[Thing], Answer]
-    interruption: Callable[[Thing | None], str]
-    """Returns what to print after Ctrl-C, given what was found until then."""
-    outputs: Sequence[Output[Thing]] = ()
     attached: str = ""
     """The attribute of an interrupt of the library that holds what was found until then."""
+    before: str = ""
+    """What has to come before anything is found."""
+    outputs: Sequence[Output[Thing]] = ()
+    interim: Callable[[Thing], str] | None = None
+    """Returns what the file of -o holds after Ctrl-C; if not given, its content so far."""
+    interruption: str = ""
+    """What to print after Ctrl-C, if it is not what was saved."""
 
 
 def command(
@@ -58,8 +60,8 @@ def command(
 ) -> Callable[[Callable[[Chosen], Answer | LongRun[Any]]], click.Command]:
     """Make a command of a function of the chosen options.
 
-    Parameters stand in the order of the help: names of options, or upper-case names of arguments.
-    Every command has the option ``--json``, too.
+    Parameters stand in the order of the help: names of options, and upper-case names of arguments,
+    with blanks between. Every command has the option ``--json``, too.
     """
 
     def make(function: Callable[[Chosen], Answer | LongRun[Any]]) -> click.Command:
@@ -74,7 +76,9 @@ def command(
             show(answer, as_json=chosen.json)
             context.exit(answer.exit_code)
 
-        made = [_parameter(one) for one in (*parameters, "json")]
+        made: list[click.Parameter] = []
+        for one in (*parameters, "json"):
+            made += map(_parameter, one.split()) if isinstance(one, str) else [one]
         result = click.Command(callback=call, params=made, **_help_of(function))
         if into is not None:
             into.add_command(result)
@@ -108,17 +112,15 @@ def _help_of(function: Callable[..., object]) -> dict[str, Any]:
     return {"name": function.__name__, "help": text, "epilog": epilog}
 
 
-def _parameter(given: str | click.Parameter) -> click.Parameter:
-    if not isinstance(given, str):
-        return given
-    return argument(given) if given.isupper() else option(given)
+def _parameter(name: str) -> click.Parameter:
+    return argument(name) if name.isupper() else option(name)
 
 
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
     """Run to the end or to Ctrl-C, write the files and show what was found."""
     from pdfalearn.models import Interrupts  # help does not need it
 
-    names: list[str] = []
+    written: list[Output[Thing]] = []
     exit_code, interrupts = 0, Interrupts()
     # Once there is something to write, a Ctrl-C is held back; a second one gets through.
     with ExitStack() as stack:
@@ -129,11 +131,7 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
             exit_code = answer.exit_code
             # A file comes first: a closed pipe must not cost what was found.
             try:
-                names += [
-                    f"{output.path}: {output.content}"
-                    for output in task.outputs
-                    if output.write(found) is not False
-                ]
+                written += [one for one in task.outputs if one.write(found) is not False]
             finally:  # what was found is shown even if it cannot be written
                 show(answer, as_json=chosen.json)
         try:
@@ -141,10 +139,10 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
         except KeyboardInterrupt:
             is_interrupted = True
         if is_interrupted:
-            print_aside(task.interruption(found))
+            print_aside(_interruption_text(task, chosen, found, written))
             return INTERRUPTED
     if not chosen.json:
-        show(Answer({}, names), as_json=False)
+        show(Answer({}, [f"{one.path}: {one.content}" for one in written]), as_json=False)
     return exit_code
 
 
@@ -165,33 +163,46 @@ def _outcome(task: LongRun[Any], chosen: Chosen, hold: Callable[[], object]) -> 
     return found, is_interrupted
 
 
-def check_files(outputs: Iterable[Output[Any]], inputs: Iterable[object]) -> None:
-    """Refuse before a run to overwrite what is needed, or to write two things to one file."""
-    paths = [output.path.resolve() for output in outputs]
-    needed = {Path(str(path)).resolve() for path in inputs if path is not None}
-    if len(set(paths)) < len(paths) or needed.intersection(paths):
-        names = " and ".join(output.option for output in outputs)
-        raise InputError(
-            f"{names} {'each ' if len(paths) > 1 else ''}has to be a file of its own, other than "
-            "the model, the store and a corpus"
-        )
-
-
-def interruption_text(
-    chosen: Chosen, before: str, content: Callable[[Thing], str], found: Thing | None
+def _interruption_text(
+    task: LongRun[Thing], chosen: Chosen, found: Thing | None, written: Sequence[Output[Thing]]
 ) -> str:
-    """Return what was saved, and where, after Ctrl-C.
-
-    ``before`` is what has to come before anything is found; ``content`` returns what the file of -o
-    holds, an empty text if nothing was written.
-    """
+    """Return what was saved, and where, after Ctrl-C."""
     missing = "nothing" if chosen.store is None else "no automaton"
-    if found is None:
-        text = f"interrupted before {before}: {missing} was saved"
-    elif chosen.output is None:
+    if found is None and task.before:
+        text = f"interrupted before {task.before}: {missing} was saved"
+    elif task.interruption:
+        return task.interruption
+    elif chosen.output is None or found is None:
         text = f"interrupted: {missing} was saved, as no -o was given"
     else:
-        text = f"interrupted: {chosen.output} holds {content(found) or 'nothing'}"
+        so_far = [f"{one.content} so far" for one in written if one.path == chosen.output]
+        content = task.interim(found) if task.interim else "".join(so_far)
+        text = f"interrupted: {chosen.output} holds {content or 'nothing'}"
     if chosen.store is None:
         return text
     return f"{text}; {chosen.store} holds all answers: start again to go on"
+
+
+def automaton_output(
+    chosen: Chosen,
+    pick: Callable[[Thing], PDFA | None],
+    content: str,
+    whole: tuple[type, str] | None = None,
+) -> list[Output[Thing]]:
+    """Return the file of -o, if it is given, after a check that it can be written.
+
+    It holds the automaton that is picked, if there is one; or the whole result of a type, if its
+    ending says so.
+    """
+    path = chosen.output
+    if path is None:
+        return []
+    is_whole = chosen.check_output(whole and whole[0])
+
+    def write(found: Thing) -> bool:
+        pdfa = pick(found)
+        if pdfa is not None:
+            save_pdfa(pdfa, path, found if is_whole else None)
+        return pdfa is not None
+
+    return [Output(path, whole[1] if whole and is_whole else content, write)]

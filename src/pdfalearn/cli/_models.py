@@ -27,8 +27,8 @@ from pdfalearn.text import described
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
+    from pdfalearn.cli._chosen import Model
 
-    Model = PDFA | LanguageModel
     Function = Callable[..., Any]
     Vocabulary = dict[str, str | list[int]]
 

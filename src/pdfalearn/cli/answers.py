@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,11 +20,10 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, LanguageModel
+    from pdfalearn.cli._chosen import Model
     from pdfalearn.exploring import Drift, Exploration
 
-    Model = PDFA | LanguageModel
-
+Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within")
 _BOUNDS = ("precision", "max_words", "max_seconds")
 _EXIT = {True: 0, False: 1, None: 3}
@@ -39,13 +39,7 @@ _PAGE = "Write an interactive page: .html."
     *_QUESTION,
     "at_least",
     *_BOUNDS,
-    "likeliest_count",
-    "instead",
-    "drawn",
-    "seed",
-    "prompts",
-    "store",
-    "model_id",
+    "likeliest_count instead drawn seed prompts store model_id",
     *MODEL,
     "log_every",
     option("output", _PAGE),
@@ -65,30 +59,20 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     --------
     $ pdfalearn ask answers target.json --matches '0.*1' --gap 0.001
     $ pdfalearn ask answers target.json --class 'a=0.*' --class 'b=.*1' --begins --likeliest 3
-    $ pdfalearn ask answers target.json --matches '0.*1' -o answers.html
     $ pdfalearn ask answers target.json --matches '0.*' --begins --at-least 0.2 --json
+    $ pdfalearn ask answers target.json --matches '0.*1' -o answers.html
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
     """
-    from pdfalearn.displays import ExploringLine
-
     model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
     run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
-    return LongRun(
-        run,
-        ExploringLine(),
-        partial(_describe, chosen),
-        tell_interrupt,
-        _page(chosen),
-        attached="exploration",
-    )
+    return long_run(run, partial(_describe, chosen), "exploration", chosen.output)
 
 
 @command(
-    "A",
-    "B",
+    "A B",
     *_QUESTION,
     option(
         "tolerance",
@@ -96,8 +80,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         "are, 1 if they are not, 3 if that is open.",
     ),
     *_BOUNDS,
-    "count",
-    "prompts",
+    "count prompts",
     *MODEL,
     "log_every",
     option("output", _PAGE),
@@ -115,39 +98,27 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     $ pdfalearn drift target.json learnt.json --matches '0.*' --begins --tolerance 0.02
     $ pdfalearn drift hf:old hf:new --chat --prompt 'Is water wet?' --begins --class 'yes=(?i) *yes'
     """
-    from pdfalearn.displays import ExploringLine
-
     one, other = (make_live(name, chosen) for name in (chosen.a, chosen.b))
     settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
-    return LongRun(
-        partial(pdfalearn.drift, one, other, _languages(chosen), **settings),
-        ExploringLine(),
-        partial(_describe_drift, chosen),
-        tell_interrupt,
-        _page(chosen),
-        attached="drift",
-    )
+    run = partial(pdfalearn.drift, one, other, _languages(chosen), **settings)
+    return long_run(run, partial(_describe_drift, chosen), "drift", chosen.output)
 
 
-def limits_of(chosen: Chosen) -> dict[str, Any]:
-    """Return the gap and the budget that are asked for."""
-    bounds = chosen.collect_given(("max_words", "max_seconds"))
-    budget = pdfalearn.Budget(**bounds) if bounds else None
-    return {"gap": chosen.precision, "budget": budget}
+def long_run(
+    run: Callable[..., Thing],
+    describe: Callable[[Thing], Answer],
+    attached: str,
+    page: Path | None = None,
+) -> LongRun[Thing]:
+    """Return a run that asks a live model, and may write a page."""
+    from pdfalearn.displays import ExploringLine
 
-
-def _page(chosen: Chosen) -> list[Output[Any]]:
-    """Return the page to be written, if one is asked for."""
-    path = chosen.output
-    if path is None:
-        return []
-    pdfalearn.io.check_can_save(path, pdfalearn.exploring.Exploration)
-    return [Output("-o", path, "the page", lambda found: pdfalearn.save(found, path))]
-
-
-def tell_interrupt(found: object) -> str:
-    """Return what to print after Ctrl-C."""
-    return "interrupted" if found else "interrupted before anything was asked"
+    outputs = list[Output[Thing]]()
+    if page is not None:
+        pdfalearn.io.check_can_save(page, pdfalearn.exploring.Exploration)
+        outputs.append(Output(page, "the page", lambda found: pdfalearn.save(found, page)))
+    line, before = ExploringLine(), "anything was asked"
+    return LongRun(run, line, describe, attached, before, outputs, interruption="interrupted")
 
 
 def make_live(name: str, chosen: Chosen) -> Model:
@@ -155,11 +126,9 @@ def make_live(name: str, chosen: Chosen) -> Model:
     from pdfalearn.cli._models import LOCAL
 
     if not name.startswith(LOCAL) or chosen.vocabulary is not None:
-        if chosen.prompts is not None:
-            raise click.UsageError("--prompts is for LLMs, named hf:FOLDER, without --vocabulary.")
+        chosen.refuse(["prompts"], "is for LLMs, named hf:FOLDER, without --vocabulary.")
         return chosen.make_model(name)
-    for other in chosen.collect_given(_OF_SYMBOLS):
-        raise click.UsageError(f"--{other.replace('_', '-')} is not for an LLM over all tokens.")
+    chosen.refuse(_OF_SYMBOLS, "is not for an LLM over all tokens.")
     options = chosen.collect_given(_SERVED)
     if chosen.prompts is not None:
         options["prompts"] = _read_prompts(chosen.prompts)
@@ -192,10 +161,16 @@ def _languages(chosen: Chosen) -> str | dict[str, str]:
 
 
 def _question(chosen: Chosen) -> dict[str, Any]:
-    if chosen.begins and chosen.contains:
-        raise click.UsageError("Give only one of --begins and --contains.")
+    chosen.refuse_several("begins", "contains")
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
     return {"match": match, "within": chosen.within, **limits_of(chosen)}
+
+
+def limits_of(chosen: Chosen) -> dict[str, Any]:
+    """Return the gap and the budget that are asked for."""
+    bounds = chosen.collect_given(("max_words", "max_seconds"))
+    budget = pdfalearn.Budget(**bounds) if bounds else None
+    return {"gap": chosen.precision, "budget": budget}
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:

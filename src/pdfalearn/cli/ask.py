@@ -42,9 +42,7 @@ def ask() -> None:
 
 
 @command(
-    "PDFA",
-    "[LANGUAGE]",
-    "form",
+    "PDFA [LANGUAGE] form",
     option("given", "Only words that match it count."),
     option("kappa", "The classes: each probability in one of K intervals."),
     into=ask,
@@ -87,7 +85,7 @@ def _question_members(chosen: Chosen) -> dict[str, object]:
     return asked | ({"given": chosen.given} if "given" in vars(chosen) else {})
 
 
-@command("A", "B", into=ask)
+@command("A B", into=ask)
 def distances(chosen: Chosen) -> Answer:
     """Compute how far the words of two automata are apart.
 
@@ -111,7 +109,7 @@ def distances(chosen: Chosen) -> Answer:
     return Answer(members, [facts(f"A: {chosen.a}, B: {chosen.b}", found)])
 
 
-@command("A", "B", "count", into=ask)
+@command("A B count", into=ask)
 def differences(chosen: Chosen) -> Answer:
     """Find where two automata part.
 
@@ -146,7 +144,7 @@ def differences(chosen: Chosen) -> Answer:
     return Answer(members, [table, arising])
 
 
-@command("PDFA", "quantiles", into=ask)
+@command("PDFA quantiles", into=ask)
 def length(chosen: Chosen) -> Answer:
     """Compute how long words are: mean, deviation and quantiles, and a picture.
 
@@ -196,7 +194,7 @@ def entropy(chosen: Chosen) -> Answer:
     return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)], notes)
 
 
-@command("PDFA", "LANGUAGE", "form", into=ask)
+@command("PDFA LANGUAGE form", into=ask)
 def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.
 
@@ -214,7 +212,7 @@ def count(chosen: Chosen) -> Answer:
     return Answer({**_question_members(chosen), "expected": value}, [format_value(value)], notes)
 
 
-@command("PDFA", "count", into=ask)
+@command("PDFA count", into=ask)
 def visits(chosen: Chosen) -> Answer:
     """Compute how often a word visits the states.
 

@@ -13,7 +13,7 @@ from pdfalearn.cli._commands import LongRun, command
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, format_value
 from pdfalearn.cli._words import language_of
-from pdfalearn.cli.answers import limits_of, make_live, tell_interrupt
+from pdfalearn.cli.answers import limits_of, long_run, make_live
 from pdfalearn.cli.ask import ask as ask
 from pdfalearn.cli.ask import states_text
 from pdfalearn.text import are_characters, short_word_text
@@ -47,13 +47,11 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
     $ pdfalearn ask probability my_file.py:make_model 'a*' --gap 0.0001
     $ pdfalearn ask probability frontier.zip '0.*1'
     """
-    from pdfalearn.displays import ExploringLine
-
     model, language, notes = _read_any(chosen)
     if not isinstance(model, pdfalearn.PDFA):
         run = partial(pdfalearn.probability, model, language, chosen.given, **limits_of(chosen))
         describe = partial(_describe_bounds, chosen)
-        return LongRun(run, ExploringLine(), describe, tell_interrupt, attached="exploration")
+        return long_run(run, describe, "exploration")
     value = pdfalearn.probability(model, language, chosen.given)
     lengths = pdfalearn.analysis.length(model)
     parts = [format_value(value)]
@@ -89,8 +87,6 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
     $ pdfalearn ask likeliest target.json --prefixes 2
     $ pdfalearn ask likeliest my_file.py:make_model --max-words 500
     """
-    from pdfalearn.displays import ExploringLine
-
     if chosen.language is not None and chosen.prefixes is not None:
         raise click.UsageError("Give only one of --language and --prefixes.")
     model, _, notes = _read_any(chosen)
@@ -100,7 +96,7 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
         limits = {"budget": limits_of(chosen)["budget"]}
         run = partial(pdfalearn.most_likely, model, chosen.count, chosen.language, **limits)
         describe = partial(_describe_likeliest, chosen)
-        return LongRun(run, ExploringLine(), describe, tell_interrupt, attached="exploration")
+        return long_run(run, describe, "exploration")
     if chosen.prefixes is None:
         kind, found = "word", pdfalearn.most_likely(model, chosen.count, chosen.language)
     else:

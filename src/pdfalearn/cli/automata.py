@@ -18,11 +18,7 @@ from pdfalearn.text import short_word_text, shorten, symbol_text
 @command(
     click.Argument(["size"], type=int),
     output("Where to write it: .json, .json.gz or .npz."),
-    "alphabet_size",
-    "distributions",
-    "zero_probability",
-    "undefined",
-    "exact_size",
+    "alphabet_size distributions zero_probability undefined exact_size",
     option("seed", "Same seed, same PDFA."),
 )
 def random(chosen: Chosen) -> Answer:
@@ -107,7 +103,7 @@ def info(chosen: Chosen) -> Answer:
     return Answer(members, [best, *frontier_parts("all sizes", frontier)])
 
 
-@command("PDFA", output("Where to write the quotient."), "exact", "kappa")
+@command("PDFA", output("Where to write the quotient."), "exact kappa")
 def quotient(chosen: Chosen) -> Answer:
     """Merge the equivalent states of a PDFA.
 
@@ -131,7 +127,7 @@ def quotient(chosen: Chosen) -> Answer:
     )
 
 
-@command("PDFA", "LANGUAGE", "form", output("Where to write the automaton."))
+@command("PDFA LANGUAGE form", output("Where to write the automaton."))
 def condition(chosen: Chosen) -> Answer:
     """Keep the words of a language, as likely as they are then.
 

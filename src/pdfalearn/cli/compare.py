@@ -9,7 +9,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import CORPUS, MODEL, corpus, flag_of, option
+from pdfalearn.cli._options import CORPUS, MODEL, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import note_lines, read_watch, read_words
 from pdfalearn.errors import InputError
@@ -22,19 +22,11 @@ if TYPE_CHECKING:
     from pdfalearn.typing import Floats
 
 _MOST_ROWS = 20
+# Files of words seldom have as many events that the other file has not.
+_MANY_EVENTS = 100
 
 
-@command(
-    "A",
-    "B",
-    "exact",
-    "kappa",
-    "tolerance",
-    "compared_along",
-    "false_alarms",
-    "processes",
-    *CORPUS,
-)
+@command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS)
 def compare(chosen: Chosen) -> Answer:
     """Print whether two PDFA are the same, or what words changed.
 
@@ -65,8 +57,7 @@ def compare(chosen: Chosen) -> Answer:
         if chosen.collect_given(("exact", "kappa", "tolerance")):
             raise click.UsageError("--exact, --kappa and --tolerance are for automata, not words.")
         return _compare_words(chosen)
-    if given := chosen.collect_given(of_words):
-        raise click.UsageError(f"{flag_of(next(iter(given)))} is for two files of words.")
+    chosen.refuse(of_words, "is for two files of words.")
     relation, names = chosen.make_relation(), f"{chosen.a} and {chosen.b}"
     same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
     if chosen.tolerance is not None:
@@ -102,31 +93,29 @@ def compare(chosen: Chosen) -> Answer:
 
 def _compare_words(chosen: Chosen) -> Answer:
     """Find what has changed between two files of words."""
-    from pdfalearn.results import CHANGES_HEADER, EVENTS_HEADER
-
     along = chosen.compared_along
     settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
+    notes: list[str] = []
     if along is None:
         a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
     else:
         watch = read_watch(along)
-        a, b = (read_words(watch, chosen, (name,)).corpus for name in (chosen.a, chosen.b))
-        settings["model"] = watch.pdfa
+        read = [read_words(watch, chosen, (one,), are_whole=True) for one in (chosen.a, chosen.b)]
+        (a, b), settings["model"] = (one.corpus for one in read), watch.pdfa
+        notes += [note for one in read for note in one.notes]
     found = pdfalearn.compare(a, b, **settings)
+    if along is None and len(found.events) > _MANY_EVENTS:
+        notes.append("are these raw lines? Then give a --model that was distilled with --template")
     members = {**chosen.collect("a", "b"), "model": along, **found.document()}
     members["left_out"] = a.left_out + b.left_out
     first, second = found.statement.split("\n")
     parts: list[Part] = [Line(first, "red" if found else "green"), second]
-    if found.events:
-        rows = found.event_cells()
-        parts.append(Table("new and vanished events", EVENTS_HEADER, rows[:_MOST_ROWS]))
-        parts += [f"{len(rows) - _MOST_ROWS:,} more events"] if len(rows) > _MOST_ROWS else []
-    if found.transitions:
-        rows = found.cells()
-        title = f"changed transitions; a: {chosen.a}, b: {chosen.b}"
-        parts.append(Table(title, CHANGES_HEADER, rows[:_MOST_ROWS]))
-        parts += [f"{len(rows) - _MOST_ROWS:,} more transitions"] if len(rows) > _MOST_ROWS else []
-    return Answer(members, parts, note_lines({"left_out": members["left_out"]}), int(bool(found)))
+    titles = ["new and vanished events"] * bool(found.events)
+    titles.append(f"changed transitions; a: {chosen.a}, b: {chosen.b}")
+    tables = zip(titles, found.tables(), strict=False)
+    parts += [Table(title, table[0], table[1:]) for title, table in tables]
+    notes += note_lines({"left_out": members["left_out"]})
+    return Answer(members, parts, notes, int(bool(found)))
 
 
 def _places(row: Floats | None, other: Floats | None, relation: Relation, count: int) -> list[int]:
@@ -156,7 +145,7 @@ _DIVERGENCES = {
 }
 
 
-@command("A", "B", "worst_states")
+@command("A B worst_states")
 def divergence(chosen: Chosen) -> Answer:
     """Measure exactly how far two automata are apart.
 
@@ -194,17 +183,11 @@ def divergence(chosen: Chosen) -> Answer:
 
 
 @command(
-    "A",
-    "B",
-    "drawn_words",
+    "A B drawn_words",
     option("seed", "Same seed, same words."),
     "longest",
     corpus("Use the words of FILE; those that are marked (cut) are counted."),
-    "all_words",
-    "exact",
-    "kappa",
-    "tolerance",
-    "k",
+    "all_words exact kappa tolerance k",
     *MODEL,
 )
 def evaluate(chosen: Chosen) -> Answer:
@@ -231,8 +214,7 @@ def evaluate(chosen: Chosen) -> Answer:
     from pdfalearn.cli._models import models_of
     from pdfalearn.results import EVALUATION_HEADER, comparison_cells
 
-    if len(chosen.collect_given(("drawn_words", "corpus", "all_words"))) > 1:
-        raise click.UsageError("Give only one of --words, --corpus and --all-words.")
+    chosen.refuse_several("drawn_words", "corpus", "all_words")
     relation = chosen.make_relation()
     target, candidate = models_of([chosen.a, chosen.b], chosen)
     target = chosen.wrap(target)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen, read_automaton, save_pdfa
-from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
+from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
 from pdfalearn.cli._options import (
     CORPUS,
     LOG,
@@ -19,7 +19,6 @@ from pdfalearn.cli._options import (
     SPENDING,
     WRAPPERS,
     corpus,
-    flag_of,
     option,
     output,
 )
@@ -29,9 +28,8 @@ from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text, shorten
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Corpus, Frontier, LanguageModel
-
-    Model = PDFA | LanguageModel
+    from pdfalearn import PDFA, Corpus, Frontier
+    from pdfalearn.cli._chosen import Model
 
 # Options that have a meaning for words only, and for models only.
 _FOR_WORDS = ("held_out", "unseen")
@@ -39,15 +37,8 @@ _SHOWN_TEMPLATES = 20
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
-    *(
-        "words_drawn",
-        "word_count",
-        "held_out_words",
-        "symbols_asked",
-        "stored_words",
-        "audited_words",
-    ),
-    *("largest_difference", "cost"),
+    *("words_drawn", "word_count", "held_out_words", "symbols_asked", "stored_words"),
+    *("audited_words", "largest_difference", "cost"),
 )
 
 
@@ -61,8 +52,7 @@ _FIGURES = (
     "cut_length",
     corpus("Take the words to ask from FILE; divergence is then under these words."),
     *RUN,
-    "held_out",
-    "unseen",
+    "held_out unseen",
     *CORPUS,
     "template",
     *LOG,
@@ -119,24 +109,26 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     from pdfalearn.cli._models import names_words
     from pdfalearn.displays import DistillingLine
 
-    if chosen.template:
-        return _distill_log(chosen)
-    for name in chosen.collect_given(LOG):
-        raise click.UsageError(f"{flag_of(name)} needs --template: it is for logs of raw lines.")
-    outputs = _outputs(chosen)
-    check_files(outputs, [*chosen.source, chosen.corpus, chosen.store])
+    notes: tuple[str, ...] = ()
     source: Model | Corpus
     of_models = [name for name in chosen.source if not names_words(name, chosen)]
+    if chosen.template:
+        chosen.refuse((*_FOR_MODELS, *CORPUS), "is not for logs of raw lines (--template).")
+        outputs, corpus, notes = _load_log(chosen)
+        of_models = []
+    else:
+        chosen.refuse(LOG, "needs --template: it is for logs of raw lines.")
+        outputs = automaton_output(chosen, partial(_pick, chosen), *_contents(chosen))
+        chosen.refuse_overwriting(*chosen.source, chosen.corpus, chosen.store)
     if of_models and len(chosen.source) > 1:
         raise click.UsageError(f"{of_models[0]} is a model: name it alone, or files of words.")
     if not of_models:
-        for name in chosen.collect_given(_FOR_MODELS):
-            raise click.UsageError(f"{flag_of(name)} is for models, not for words.")
-        source, line = chosen.make_corpus(chosen.source), DistillingLine(is_of_words=True)
+        chosen.refuse(_FOR_MODELS, "is for models, not for words.")
+        source = corpus if chosen.template else chosen.make_corpus(chosen.source)
+        line = DistillingLine(is_of_words=True)
         settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
     else:
-        for name in chosen.collect_given(_FOR_WORDS):
-            raise click.UsageError(f"{flag_of(name)} is for words, not for models.")
+        chosen.refuse(_FOR_WORDS, "is for words, not for models.")
         budget, sampler = chosen.make_spending(), chosen.make_sampler()
         source, line = chosen.make_model(*of_models), DistillingLine(budget.max_symbols)
         settings = {"budget": budget, "sampler": sampler, **chosen.collect(*RUN)}
@@ -144,68 +136,48 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     if chosen.output is not None and chosen.output.name.lower().endswith(".zip"):
         pdfalearn.io.check_symbols((*source.alphabet, source.alphabet.terminal))
     run = partial(pdfalearn.distill, source, sizes=chosen.states, **settings)
-    before = "there was anything to measure"
-    content = "".join(f"{output.content} so far" for output in outputs)
-    return LongRun(
-        run,
-        line,
-        partial(_describe, chosen),
-        partial(interruption_text, chosen, before, lambda _: content),
-        outputs,
-        attached="frontier",
-    )
+    describe = partial(_describe, chosen, notes)
+    return LongRun(run, line, describe, "frontier", "there was anything to measure", outputs)
 
 
-def _distill_log(chosen: Chosen) -> LongRun[Frontier]:
-    """Distill the sessions of raw lines; the automaton is saved with how its log is read."""
-    from pdfalearn.displays import DistillingLine
-
-    for name in chosen.collect_given((*_FOR_MODELS, *CORPUS)):
-        raise click.UsageError(f"{flag_of(name)} is not for logs of raw lines (--template).")
-    outputs, watching = list[Output[Any]](), pdfalearn.watching
-    if chosen.output is not None:
-        watching.check_can_watch(chosen.output)
+def _load_log(chosen: Chosen) -> tuple[list[Output[Frontier]], Corpus, tuple[str, ...]]:
+    """Read raw lines: return the file that also says how, the sessions, and what is to be said."""
+    watching, path = pdfalearn.watching, chosen.output
+    if path is not None:
+        watching.check_can_watch(path)
         chosen.refuse_overwriting(*chosen.source)
         chosen.check_output()
     reader, found = watching.learn_log(map(Path, chosen.source), **chosen.collect_given(LOG))
-    path, sizes = chosen.output, chosen.states or []
-    if path is not None:
 
-        def write(frontier: Frontier) -> None:
-            best = frontier.at_most(*sizes) if len(sizes) == 1 else frontier.best
-            watching.Watch(best, reader).save(path)
+    def write(frontier: Frontier) -> None:
+        watching.Watch(_pick(chosen, frontier), reader).save(path)
 
-        content = f"an automaton and {count_text(len(reader.templates), 'templates')}"
-        outputs.append(Output("-o", path, content, write))
-    settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
-    corpus = pdfalearn.Corpus(found.whole_words())
-    run = partial(pdfalearn.distill, corpus, sizes=chosen.states, **settings)
-    texts = partial(interruption_text, chosen, "there was anything to measure", lambda _: "it")
-    line = DistillingLine(is_of_words=True)
+    content = f"an automaton and {count_text(len(reader.templates), 'templates')}"
     templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
     if len(templates) == 1:
         templates.append("all lines are one event: give a larger --similarity, or another --mask")
     if more := len(reader.templates) - len(templates):
         templates.append(f"and {more:,} more, which 'pdfalearn info --json' has")
     notes = (*log_notes(found, are_whole=True), *templates)
-    describe = partial(_describe, chosen, notes=notes)
-    return LongRun(run, line, describe, texts, outputs, attached="frontier")
+    outputs = [] if path is None else [Output(path, content, write)]
+    return outputs, pdfalearn.Corpus(found.whole_words()), notes
 
 
-def _outputs(chosen: Chosen) -> list[Output[Frontier]]:
-    """Return the file to write, if there is one, after a check that it can be written."""
-    path, sizes = chosen.output, chosen.states or []
-    if path is None:
-        return []
-    if chosen.check_output(pdfalearn.Frontier):
-        return [Output("-o", path, "the frontier", lambda found: pdfalearn.save(found, path))]
+def _pick(chosen: Chosen, frontier: Frontier) -> PDFA:
+    """Return the automaton of the only size that was asked for, or the best one."""
+    sizes = chosen.states or []
+    return frontier.at_most(*sizes) if len(sizes) == 1 else frontier.best
+
+
+def _contents(chosen: Chosen) -> tuple[str, tuple[type, str]]:
+    """Return what the file of -o holds, and what it does if it has all of the frontier."""
+    sizes, content = chosen.states or [], "the best automaton"
     if len(sizes) == 1:
         content = f"the automaton of at most {count_text(sizes[0], 'states')}"
-        return [Output("-o", path, content, lambda found: save_pdfa(found.at_most(*sizes), path))]
-    return [Output("-o", path, "the best automaton", lambda found: save_pdfa(found.best, path))]
+    return content, (pdfalearn.Frontier, "the frontier")
 
 
-def _describe(chosen: Chosen, frontier: Frontier, notes: tuple[str, ...] = ()) -> Answer:
+def _describe(chosen: Chosen, notes: tuple[str, ...], frontier: Frontier) -> Answer:
     names = " ".join(chosen.source)
     given = {"target": names, **chosen.collect("output", "store", "seed")}
     members = {**given, **frontier_members(frontier)}
@@ -298,11 +270,9 @@ def simplify(chosen: Chosen) -> Answer:
 
 
 @command(
-    "PDFA",
-    "[SOURCE]",
+    "PDFA [SOURCE]",
     corpus("Fit to what follows in the words of FILE; with SOURCE, to its answers along them."),
-    "transitions",
-    "symbols",
+    "transitions symbols",
     option("cut_length", show_default="a fiftieth of --symbols, from 20 to 1000"),
     output("Where to write the result."),
     option("seed", "Seed of the words.", default=None, show_default="0"),
@@ -348,8 +318,7 @@ def refit(chosen: Chosen) -> Answer:
             seed=chosen.seed or 0,
         )
     else:
-        for name in chosen.collect_given(("symbols", "cut_length", "seed", *MODEL)):
-            raise click.UsageError(f"{flag_of(name)} needs a SOURCE to ask.")
+        chosen.refuse(("symbols", "cut_length", "seed", *MODEL), "needs a SOURCE to ask.")
         if chosen.corpus is None:
             raise click.UsageError("Give a SOURCE to ask, or --corpus FILE with words.")
         words = chosen.make_corpus(chosen.corpus)

@@ -10,7 +10,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import command
-from pdfalearn.cli._options import CORPUS, flag_of, option, output
+from pdfalearn.cli._options import CORPUS, option, output
 from pdfalearn.cli._output import Answer, print_aside
 from pdfalearn.cli._words import read_watch, read_words, word_of
 
@@ -46,12 +46,10 @@ def draw(chosen: Chosen) -> Answer:
 
 
 @command(
-    "FILE",
-    "[OTHER]",
+    "FILE [OTHER]",
     option("output", "Write the page here; FILE's name in .html if not given."),
     option("title", "The title of the page; FILE's name if not given.", default=None),
-    "opened",
-    "corpora",
+    "opened corpora",
     *CORPUS,
 )
 def view(chosen: Chosen) -> Answer:
@@ -86,8 +84,7 @@ def view(chosen: Chosen) -> Answer:
     if chosen.corpora:
         page, found = _page_with_words(chosen)
     else:
-        if given := chosen.collect_given(CORPUS):
-            raise click.UsageError(f"{flag_of(next(iter(given)))} is for --corpus.")
+        chosen.refuse(CORPUS, "is for --corpus.")
         page, found = _page_of(chosen.file, chosen.other, chosen.title), {}
     page.save(path)
     if chosen.opened and not webbrowser.open(path.resolve().as_uri()):
@@ -103,11 +100,12 @@ def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
         raise click.UsageError("Give one automaton with one or two --corpus.")
     watch = read_watch(chosen.file)
     pdfa = watch.pdfa
-    corpora = [read_words(watch, chosen, (name,)).corpus for name in chosen.corpora]
-    names = [Path(name).name for name in chosen.corpora]
-    title = f"{Path(chosen.file).name} with {' and '.join(names)}"
-    page = pdfalearn.view(pdfa, *corpora, title=chosen.title or title)
-    found = pdfalearn.viewing.recorded_document(pdfa, corpora) if chosen.json else {}
+    read = [read_words(watch, chosen, (name,)) for name in chosen.corpora]
+    corpora, names = [one.corpus for one in read], read[0].names if len(read) == 1 else None
+    files = " and ".join(Path(name).name for name in chosen.corpora)
+    title = chosen.title or f"{Path(chosen.file).name} with {files}"
+    page = pdfalearn.view(pdfa, *corpora, title=title, names=names)
+    found = pdfalearn.viewing.recorded_document(pdfa, corpora, names) if chosen.json else {}
     return page, {"corpora": chosen.corpora, **found}
 
 

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, command, group
 from pdfalearn.cli._failures import BAD_INPUT
-from pdfalearn.cli._option_kinds import FOLDER
+from pdfalearn.cli._option_table import FOLDER
 from pdfalearn.cli._options import option, output
 from pdfalearn.cli._output import Answer, print_aside
 
@@ -35,9 +35,7 @@ def experiments() -> None:
 @command(
     click.Argument(["experiment"], metavar="1|2|3|4|5|all"),
     output("Where the results go.", **FOLDER),
-    "scale",
-    "learners",
-    "values",
+    "scale learners values",
     option("tolerances", "The tolerance for each κ of one experiment.", show_default="1/κ"),
     "targets",
     option("seed", "Same seed, same targets."),
@@ -68,7 +66,7 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
     )
     interruption = f"interrupted: {chosen.output} keeps what is done; start again to go on"
     line, describe = RunsLine(f"experiment {chosen.experiment}"), partial(_describe, chosen)
-    return LongRun(work, line, describe, lambda _: interruption)
+    return LongRun(work, line, describe, interruption=interruption)
 
 
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
@@ -85,7 +83,7 @@ def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
     )
 
 
-@command("FOLDER", "published", into=experiments)
+@command("FOLDER published", into=experiments)
 def report(chosen: Chosen) -> Answer:
     """Write FOLDER/report.html, and the figures as SVG and PNG.
 

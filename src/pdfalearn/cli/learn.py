@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen, save_pdfa
-from pdfalearn.cli._commands import LongRun, Output, check_files, command, interruption_text
+from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
 from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import Certificate, Result, Sweep
+    from pdfalearn import PDFA, Certificate, Result, Sweep
     from pdfalearn.equivalence import Relation
     from pdfalearn.results import Statistics
 
@@ -35,15 +36,12 @@ _MOST_UNRESOLVED = 5
     option("kappa", "Learn with K intervals (quantization).", show_default=str(DEFAULT_KAPPA)),
     option("exact", "Learn to the last bit."),
     option("tolerance", "Learn within a tolerance; for lpstar and wlstar only."),
-    "decimals",
-    "learner",
+    "decimals learner",
     *ORACLE,
     *BUDGET,
     *RUN,
     option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
-    "tree",
-    "access_words",
-    "log_every",
+    "tree access_words log_every",
 )
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
@@ -71,7 +69,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
 
     relation = _make_relation(chosen)
     outputs = _outputs(chosen)
-    check_files(outputs, [chosen.model, *chosen.samplers, chosen.store])
+    chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store)
     model = chosen.make_model(chosen.model)
     oracle = chosen.make_oracles(model)(relation)
     is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
@@ -83,17 +81,14 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         budget=chosen.make_budget(),
         **chosen.collect("learner", *RUN),
     )
-
-    def hypothesis_text(result: Result) -> str:
-        return f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}"
-
     return LongRun(
         run,
         LearningLine(may_be_endless=is_endless),
         partial(_describe, chosen, relation),
-        partial(interruption_text, chosen, "the first answer", hypothesis_text),
+        "result",
+        "the first answer",
         outputs,
-        attached="result",
+        lambda result: f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}",
     )
 
 
@@ -118,26 +113,19 @@ def _make_relation(chosen: Chosen) -> Relation:
 
 def _outputs(chosen: Chosen) -> list[Output[Result]]:
     """Return the files to write, after a check that they can be written."""
-    outputs: list[Output[Result]] = []
-    if chosen.output is not None:
-        is_whole = chosen.check_output(pdfalearn.Result)
-
-        def write(result: Result) -> None:
-            save_pdfa(result.pdfa, chosen.output, result if is_whole else None)
-
-        content = "the whole run" if is_whole else "the learnt PDFA"
-        outputs.append(Output("-o", chosen.output, content, write))
+    whole = pdfalearn.Result, "the whole run"
+    outputs: list[Output[Result]]
+    outputs = automaton_output(chosen, attrgetter("pdfa"), "the learnt PDFA", whole)
     if chosen.tree is not None:
         pdfalearn.io.check_can_save(chosen.tree, pdfalearn.results.TreeNode)
 
         # Of an interrupted run only the hypothesis is written.
         def write_tree(result: Result) -> bool:
-            if _is_interrupted(result):
-                return False
-            pdfalearn.io.save_tree(result.tree, chosen.tree)
-            return True
+            if not _is_interrupted(result):
+                pdfalearn.io.save_tree(result.tree, chosen.tree)
+            return not _is_interrupted(result)
 
-        outputs.append(Output("--tree", chosen.tree, "the classification tree", write_tree))
+        outputs.append(Output(chosen.tree, "the classification tree", write_tree))
     return outputs
 
 
@@ -235,17 +223,14 @@ def _batches(statistics: Statistics) -> dict[str, object]:
 
 
 @command(
-    "MODEL",
-    "kappas",
-    "tolerances",
+    "MODEL kappas tolerances",
     *MODEL,
     *ORACLE,
     *BUDGET,
     corpus("Measure divergence on the words of FILE; of a PDFA it is computed."),
     *RUN,
     option("output", "Where to write the recommended automaton, if there is one."),
-    "plot",
-    "log_every",
+    "plot log_every",
 )
 def sweep(chosen: Chosen) -> LongRun[Sweep]:
     """Learn MODEL with several kappas and recommend one.
@@ -270,7 +255,7 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
     from pdfalearn.sweeping import DEFAULT_KAPPAS
 
     outputs = _sweep_outputs(chosen)
-    check_files(outputs, [chosen.model, chosen.store])
+    chosen.refuse_overwriting(chosen.model, chosen.store)
     model = chosen.make_model(chosen.model)
     tolerances = chosen.tolerances or []
     kappas = chosen.kappas or ([] if tolerances else DEFAULT_KAPPAS)
@@ -284,25 +269,21 @@ def sweep(chosen: Chosen) -> LongRun[Sweep]:
         sampler=None if chosen.corpus is None else chosen.make_corpus(chosen.corpus),
         **chosen.collect(*RUN),
     )
-
-    def recommended_text(found: Sweep) -> str:
-        return "" if found.recommended is None else "the recommended automaton so far"
-
-    return LongRun(
-        run,
-        SweepLine(len(kappas) + len(tolerances)),
-        partial(_describe_sweep, chosen),
-        partial(interruption_text, chosen, "anything was learnt", recommended_text),
-        outputs,
-        attached="sweep",
-    )
+    line, describe = SweepLine(len(kappas) + len(tolerances)), partial(_describe_sweep, chosen)
+    return LongRun(run, line, describe, "sweep", "anything was learnt", outputs)
 
 
-def _plot_writer(kind: str) -> Callable[[Any, BinaryIO], None]:
-    return lambda figure, stream: figure.savefig(stream, format=kind)
+def _choose(found: Sweep) -> PDFA | None:
+    return None if found.recommended is None else found.recommended.pdfa
 
 
-_PLOT_WRITERS = {f".{kind}": _plot_writer(kind) for kind in ("svg", "png", "pdf")}
+def _write_figure(kind: str, figure: Any, stream: BinaryIO) -> None:
+    figure.savefig(stream, format=kind)
+
+
+_PLOT_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    f".{kind}": partial(_write_figure, kind) for kind in ("svg", "png", "pdf")
+}
 
 
 def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
@@ -310,16 +291,8 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
     from pdfalearn.extras import new_figure
     from pdfalearn.files import check_can_write, write_named
 
-    outputs: list[Output[Sweep]] = []
-    if chosen.output is not None:
-        chosen.check_output()
-
-        def write(found: Sweep) -> bool:
-            if found.recommended is not None:
-                pdfalearn.save(found.recommended.pdfa, chosen.output)
-            return found.recommended is not None
-
-        outputs.append(Output("-o", chosen.output, "the recommended automaton", write))
+    outputs: list[Output[Sweep]]
+    outputs = automaton_output(chosen, _choose, "the recommended automaton")
     if chosen.plot is not None:
         check_can_write(chosen.plot, _PLOT_WRITERS)
         figure = new_figure()  # matplotlib may be missing
@@ -328,7 +301,7 @@ def _sweep_outputs(chosen: Chosen) -> list[Output[Sweep]]:
             found.plot(figure.subplots())
             write_named(figure, chosen.plot, _PLOT_WRITERS)
 
-        outputs.append(Output("--plot", chosen.plot, "the figure", plot))
+        outputs.append(Output(chosen.plot, "the figure", plot))
     return outputs
 
 

@@ -77,7 +77,7 @@ def sample(chosen: Chosen) -> Answer:
     return Answer({**given, "words": words, "cut": cut}, [Verbatim(lines)])
 
 
-@command("PDFA", "WORDS...", "line", "each", "top", "by", "window", "other", *CORPUS, "processes")
+@command("PDFA WORDS... line each top by window other", *CORPUS, "processes")
 def score(chosen: Chosen) -> Answer:
     """Score the words of files, which may have any size.
 
@@ -127,10 +127,9 @@ def score(chosen: Chosen) -> Answer:
 
 def _score_each(watch: Watch, recorded: Recorded, chosen: Chosen) -> Answer:
     """Return the oddest words, each with the place where it is."""
-    limits, settings = watch.thresholds, dict[str, Any]()
-    if limits is not None:
-        settings = {"other": limits.other, "window": limits.events}
-    settings |= chosen.collect_given(("other",))
+    limits = watch.thresholds
+    calibrated = {} if limits is None else {"other": limits.other, "window": limits.events}
+    settings: dict[str, Any] = calibrated | chosen.collect_given(("other", "window"))
     found = pdfalearn.watching.score_sessions(watch.pdfa, recorded.corpus, **settings)
     values, names = found.values(chosen.by), recorded.names
     sessions, rows = [], []

@@ -113,10 +113,7 @@ def compact(chosen: Chosen) -> Answer:
 
 
 @command(
-    "FILE",
-    "key",
-    option("output", "Where to write, instead of the standard output."),
-    into=store,
+    "FILE key", option("output", "Where to write, instead of the standard output."), into=store
 )
 def export(chosen: Chosen) -> Answer:
     """Print the answers of a model, one JSON object a line.

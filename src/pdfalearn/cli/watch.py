@@ -22,16 +22,15 @@ from pdfalearn.errors import InputError
 
 
 @command(
-    "PDFA",
-    "WORDS...",
+    "PDFA WORDS...",
     option(
         "false_alarms",
         "The share of usual sessions that may be above a threshold.",
         default=0.001,
         show_default=True,
     ),
-    "window",
-    option("other", default=1e-9),
+    option("window", default=10, show_default=True),
+    option("other", default=1e-9, show_default=True),
     *CORPUS,
     output("Where to write the automaton with its thresholds: .json or .json.gz."),
 )
@@ -84,17 +83,8 @@ def calibrate(chosen: Chosen) -> Answer:
 
 
 @command(
-    "PDFA",
-    "FILE",
-    "follow",
-    "threshold",
-    "scores",
-    "reach",
-    "idle",
-    "most_open",
-    "state",
-    "save_every",
-    option("output", "Append alarms to FILE, none twice, instead of printing them."),
+    "PDFA FILE follow threshold scores reach idle most_open state save_every",
+    option("output", "Append alarms to FILE, and print none; with --state, none comes twice."),
     "evicted",
     option("session", "Without templates: the field of the session.", metavar="NAME"),
     option("event", "Without templates: the field of the event.", show_default="event"),
@@ -125,8 +115,7 @@ def monitor(chosen: Chosen) -> Answer:
     """
     if chosen.json and chosen.follow:
         raise click.UsageError("Alarms are lines of JSON already: leave --json out.")
-    if chosen.output is not None:
-        chosen.refuse_overwriting(chosen.pdfa, chosen.file)
+    chosen.refuse_overwriting(chosen.pdfa, chosen.file)
     watcher = _make_watcher(chosen)
 
     def lines() -> Iterator[str]:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Sequence
 from itertools import islice
 from math import isfinite
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,8 @@ _LONGEST_WORD = 300
 _MOST_SEARCHED = 1_000_000
 # The names of all symbols together have at most about this many characters.
 _MOST_CHARACTERS = 200_000
+# What all symbols begin with is left out if it is as long.
+_LEAST_BEGINNING = 6
 
 
 class Core(NamedTuple):
@@ -170,7 +173,7 @@ def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
     symbols = [pdfa.alphabet.symbols[code] for code in used.tolist()]
     notation, most = WordNotation(pdfa.alphabet), max(24, _MOST_CHARACTERS // len(symbols))
     return {
-        "texts": [shorten(symbol_text(symbol), most) for symbol in symbols],
+        "texts": [shorten(text, most) for text in _drop_beginning(list(map(symbol_text, symbols)))],
         "raw": {
             code: str(symbol)
             for code, symbol in enumerate(symbols)
@@ -180,6 +183,14 @@ def _texts(pdfa: PDFA, used: NDArray[np.int64]) -> dict[str, object]:
         "joined": are_characters(pdfa.alphabet),
         "terminalText": shorten(symbol_text(pdfa.terminal), most),
     }
+
+
+def _drop_beginning(texts: list[str]) -> list[str]:
+    """Leave out the words with which all texts begin, as those of the templates of a log may."""
+    size = commonprefix(texts).rfind(" ") + 1  # noqa: RUF071
+    if len(texts) < 2 or size < _LEAST_BEGINNING:
+        return texts
+    return [f"{text[0]}…{text[size:]}" for text in texts]  # texts with blanks are quoted
 
 
 def _likely_words(pdfa: PDFA) -> tuple[list[list[int]], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
@@ -11,8 +12,9 @@ import numpy as np
 from pdfalearn.alphabet import Symbol
 from pdfalearn.analysis import Tally, count_taken, judge_changes
 from pdfalearn.corpora import Corpus, CorpusLike, Others, as_corpus
+from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results import Changes
+from pdfalearn.results import Changes, PairChange
 from pdfalearn.text import are_characters, symbol_text
 from pdfalearn.typing import Floats
 from pdfalearn.viewing.automaton import Beside, automaton_data, finite_or_none
@@ -29,10 +31,14 @@ _MOST_STEPS = 2_000
 _SHOWN = 6
 
 
-def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
+def recorded_parts(
+    pdfa: PDFA, corpora: list[CorpusLike], names: Sequence[str] | None = None
+) -> list[Part]:
     """Return the parts of the page of an automaton with one corpus, or with two."""
     given = [as_corpus(corpus) for corpus in corpora]
     alphabet, tallies = count_taken(pdfa, given)
+    if names is not None and len(names) != tallies[0].words:
+        raise InputError(f"there are {len(names):,} names for {tallies[0].words:,} words")
     rates = sum(_known(pdfa, tally) / max(tally.words, 1) for tally in tallies)
     observed = _with_rows(pdfa, _shares(np.asarray(rates), pdfa.probabilities))
     rows = [_shares(_known(pdfa, tally), np.zeros_like(rates)) for tally in tallies]
@@ -40,7 +46,7 @@ def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
         beside = Beside(("automaton", "words"), (pdfa.probabilities, rows[0]), {})
         return [
             Part("automaton", "", automaton_data(observed, beside=beside)),
-            Part("odd", "Odd words", odd_data(pdfa, given[0], tallies[0])),
+            Part("odd", "Odd words", odd_data(pdfa, given[0], tallies[0], names)),
         ]
     changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
     signs = {
@@ -57,7 +63,9 @@ def recorded_parts(pdfa: PDFA, corpora: list[CorpusLike]) -> list[Part]:
     ]
 
 
-def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, Any]:
+def recorded_document(
+    pdfa: PDFA, corpora: Sequence[CorpusLike], names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return what the page shows, ready for JSON: how often what is taken, odd words or changes."""
     given = [as_corpus(corpus) for corpus in corpora]
     alphabet, tallies = count_taken(pdfa, given)
@@ -77,10 +85,11 @@ def recorded_document(pdfa: PDFA, corpora: Sequence[CorpusLike]) -> dict[str, An
     if len(tallies) == 2:
         changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
         return found | {"changes": changes.document()}
-    names: list[Symbol] = [*pdfa.alphabet, None]
+    events: list[Symbol] = [*pdfa.alphabet, None]
     odd = [one._asdict() for one in _find_odd_words(pdfa, given[0])]
     for one in odd:
-        one["begin"] = [names[code] for code in one.pop("codes")[: one["position"] + 1]]
+        one["begin"] = [events[code] for code in one.pop("codes")[: one["position"] + 1]]
+        one |= {} if names is None else {"session": names[one["number"] - 1]}
     return found | {"odd": odd}
 
 
@@ -137,58 +146,54 @@ def _with_rows(pdfa: PDFA, rows: Floats) -> PDFA:
     )
 
 
-def odd_data(pdfa: PDFA, corpus: Corpus, tally: Tally) -> dict[str, Any]:
+def odd_data(
+    pdfa: PDFA, corpus: Corpus, tally: Tally, names: Sequence[str] | None
+) -> dict[str, Any]:
     """Return the words with the most surprising steps, the most surprising first."""
-    names = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
+    events = [symbol_text(symbol) for symbol in (*pdfa.alphabet, "(unknown)")]
     is_joined = are_characters(pdfa.alphabet)
     entries = []
     for one in _find_odd_words(pdfa, corpus):
-        states = [pdfa.initial]
-        for code in one.codes[: min(one.position, _MOST_STEPS)]:  # unknown events lead nowhere
-            states.append(
-                states[-1] if code == len(pdfa.alphabet) else int(pdfa.table[states[-1], code])
-            )
-        before = [names[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
-        known = [code < len(pdfa.alphabet) for code in one.codes[: len(states) - 1]]
+        begin = one.codes[: min(one.position, _MOST_STEPS)]
+        known = [code for code in begin if code < len(pdfa.alphabet)]  # others lead nowhere
+        states = accumulate(
+            known, lambda state, code: int(pdfa.table[state, code]), initial=pdfa.initial
+        )
+        before = [events[code] for code in one.codes[max(0, one.position - _SHOWN) : one.position]]
         entries.append(
             {
-                "number": one.number,
+                "name": f"{one.number:,}" if names is None else names[one.number - 1],
                 "length": one.length,
                 "position": one.position,
                 "symbol": symbol_text(one.symbol),
                 "surprisal": finite_or_none(one.surprisal),
                 "before": ("… " if one.position > _SHOWN else "")
                 + ("" if is_joined else " ").join(before),
-                "states": [states[0], *(s for s, ok in zip(states[1:], known, strict=True) if ok)],
-                "texts": [names[c] for c, ok in zip(one.codes, known, strict=False) if ok],
+                "states": list(states),
+                "texts": [events[code] for code in known],
             }
         )
-    return {"words": tally.words, "cut": tally.cut, "entries": entries}
+    return {
+        "words": tally.words,
+        "kind": "word" if names is None else "session",
+        "cut": tally.cut,
+        "entries": entries,
+    }
 
 
 def changes_data(changes: Changes) -> dict[str, Any]:
     """Return the tables of what has changed; transitions name the states that they join."""
+
+    def transitions(pair: PairChange) -> list[dict[str, Any]]:
+        return [vars(one) | {"symbol": changes.event_text(one.symbol)} for one in pair.transitions]
+
     return {
         "statement": changes.statement,
         "events": changes.event_cells()[:_MOST_CHANGES],
         "moreEvents": max(0, len(changes.events) - _MOST_CHANGES),
         "pairs": [
-            {
-                "source": pair.source,
-                "to": changes.target_text(pair),
-                "share": pair.share,
-                "transitions": [
-                    {
-                        "symbol": changes.event_text(one.symbol),
-                        "a": one.probability_a,
-                        "b": one.probability_b,
-                        "share": one.share,
-                        "p": one.adjusted,
-                    }
-                    for one in pair.transitions
-                ],
-            }
-            for pair in changes.pairs[:_MOST_CHANGES]
+            {"source": one.source, "to": changes.target_text(one), "transitions": transitions(one)}
+            for one in changes.pairs[:_MOST_CHANGES]
         ],
         "morePairs": max(0, len(changes.pairs) - _MOST_CHANGES),
     }

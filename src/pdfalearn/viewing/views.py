@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,12 @@ MEANINGS = {
 }
 
 
-def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) -> Page:
+def view(
+    thing: object,
+    *others: PDFA | CorpusLike,
+    title: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Page:
     """Make an interactive page: one file that needs no network.
 
     Parameters
@@ -72,6 +78,8 @@ def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) ->
         shows what has changed between them, as `compare` does.
     title : str, optional
         The title of the page; if not given, it names the kind and the size.
+    names : sequence of str, optional
+        The names of the words of the one corpus, such as those of sessions.
 
     Returns
     -------
@@ -93,11 +101,13 @@ def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) ->
     >>> view(figure_1(), ["a", "aa"], ["aaa"]).title
     'PDFA of 2 states with 2 corpora'
     """
+    if names is not None and (len(others) != 1 or isinstance(others[0], PDFA)):
+        raise InputError("names are those of the words of one corpus")
     if len(others) == 1 and isinstance(others[0], PDFA):
         a, b = check_pdfa(thing, "thing"), others[0]
         name, parts = f"PDFA of {len(a):,} and of {len(b):,} states", pair_parts(a, b)
     elif others:
-        name, parts = _view_words(check_pdfa(thing, "thing"), others)
+        name, parts = _view_words(check_pdfa(thing, "thing"), others, names)
     elif isinstance(thing, PDFA):
         name, parts = automaton_title(thing), [Part("automaton", "", automaton_data(thing))]
     elif isinstance(thing, Result):
@@ -116,7 +126,9 @@ def view(thing: object, *others: PDFA | CorpusLike, title: str | None = None) ->
     return make_page(name if title is None else str(title), parts)
 
 
-def _view_words(pdfa: PDFA, others: tuple[object, ...]) -> tuple[str, list[Part]]:
+def _view_words(
+    pdfa: PDFA, others: tuple[object, ...], names: Sequence[str] | None
+) -> tuple[str, list[Part]]:
     """Return the title and the parts of the page of an automaton with one or two corpora."""
     from pdfalearn.corpora import is_corpus  # other pages do not need it
     from pdfalearn.viewing.recorded_words import recorded_parts
@@ -128,7 +140,7 @@ def _view_words(pdfa: PDFA, others: tuple[object, ...]) -> tuple[str, list[Part]
         raise InputError("beside an automaton view shows one more, or one or two corpora")
     count = "a corpus" if len(corpora) == 1 else "2 corpora"
     name = f"PDFA of {count_text(len(pdfa), 'states')} with {count}"
-    return name, recorded_parts(pdfa, corpora)
+    return name, recorded_parts(pdfa, corpora, names)
 
 
 def result_parts(result: Result) -> list[Part]:

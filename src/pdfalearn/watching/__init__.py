@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
-    from pdfalearn.watching.alarms import Alarm as Alarm
-    from pdfalearn.watching.calibrating import Thresholds as Thresholds
-    from pdfalearn.watching.calibrating import calibrate as calibrate
     from pdfalearn.watching.log_lines import LogReader as LogReader
     from pdfalearn.watching.logged_sessions import LoggedSessions as LoggedSessions
     from pdfalearn.watching.logged_sessions import learn_log as learn_log
@@ -16,6 +13,9 @@ if TYPE_CHECKING:
     from pdfalearn.watching.reaching import event_probabilities as event_probabilities
     from pdfalearn.watching.session_scores import SessionScores as SessionScores
     from pdfalearn.watching.session_scores import score_sessions as score_sessions
+    from pdfalearn.watching.thresholds import Alarm as Alarm
+    from pdfalearn.watching.thresholds import Thresholds as Thresholds
+    from pdfalearn.watching.thresholds import calibrate as calibrate
     from pdfalearn.watching.watched_files import Watch as Watch
 
 if TYPE_CHECKING:  # for other rooms of the package

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pdfalearn.checks import check_number
 from pdfalearn.corpora import list_names
 from pdfalearn.errors import InputError
 from pdfalearn.extras import import_extra
+from pdfalearn.text import count_text
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.watching.following import Follower
 from pdfalearn.watching.log_lines import MASKS, OTHER_EVENT, WILDCARD, LogReader
@@ -93,11 +94,7 @@ def learn_log(
     drain = import_extra("drain3.drain", "templates of lines").Drain(
         sim_th=check_number(similarity, "similarity", 0, 1), param_str=WILDCARD, max_children=100
     )
-    reader = LogReader((), tuple(masks), session, gap, time_format)
-    rows = _collect(source, reader, drain.add_log_message)
-    found = {" ".join(one.log_template_tokens) for one in drain.clusters} - {OTHER_EVENT}
-    reader = replace(reader, templates=tuple(sorted(found)))
-    return reader, rows.cut(reader)
+    return _parse_log(source, LogReader((), tuple(masks), session, gap, time_format), drain)
 
 
 def read_log(source: LogLike, reader: LogReader) -> LoggedSessions:
@@ -112,79 +109,79 @@ def read_log(source: LogLike, reader: LogReader) -> LoggedSessions:
     ...     read_log(path, LogReader(("user <*> in",), session="user (.*) ")).names
     ['ann', 'bob']
     """
-    return _collect(source, reader, lambda _: None).cut(reader)
+    return _parse_log(source, reader)[1]
 
 
-class _Rows(NamedTuple):
-    """The lines of a log, as arrays; those without a session have the session -1."""
-
-    names: list[str]
-    masked: list[str]
-    undecodable: int
-    sessions: Integers
-    codes: Integers
-    """The places of lines among those that are masked."""
-    times: Floats
-
-    def cut(self, reader: LogReader) -> LoggedSessions:
-        """Put the events of each session together, and cut them where they were silent."""
-        events, gap, clock = [reader.find(line) for line in self.masked], reader.gap, Clock()
-        undated = int(np.isnan(self.times[self.sessions >= 0]).sum())
-        times, _ = clock.move(self.times, inf)
-        order = np.argsort(self.sessions, kind="stable")
-        order = order[np.searchsorted(self.sessions[order], 0) :]
-        sessions, codes = self.sessions[order], self.codes[order]
-        is_begin = np.diff(sessions, prepend=-1) != 0
-        if gap is not None:
-            is_begin |= np.diff(times[order], prepend=0.0) > gap
-        begins = np.flatnonzero(is_begin)
-        ends = np.append(begins[1:], len(order))
-        names, words, at_edges = list[str](), list[tuple[str, ...]](), set[int]()
-        for place in np.argsort(order[begins]).tolist():  # in the order of their first lines
-            if gap is not None:
-                first, last = times[order[[begins[place], ends[place] - 1]]]
-                if first - times[0] <= gap or clock.now - last <= gap:
-                    at_edges.add(len(words))
-            part = codes[begins[place] : ends[place]].tolist()
-            words.append(tuple([events[code] for code in part]))
-            names.append(self.names[int(sessions[begins[place]])])
-        outside, edges = len(self.sessions) - len(order), frozenset(at_edges)
-        return LoggedSessions(
-            names, words, len(self.sessions), outside, self.undecodable, undated, edges
-        )
-
-
-def _collect(source: LogLike, reader: LogReader, note_line: Callable[[str], object]) -> _Rows:
-    """Read all lines, and call a function with each masked one that is new."""
-    files = list[Follower]()
-    names, masked, first = dict[str | None, int](), dict[str, int](), ""
+def _parse_log(
+    source: LogLike, reader: LogReader, drain: Any = None
+) -> tuple[LogReader, LoggedSessions]:
+    """Read all lines; with Drain, find their templates first."""
+    undecodable, first = 0, ""
+    names, masked = dict[str | None, int](), dict[str, int]()
+    # The session of each line, -1 if it has none, its place among those that are masked, its time.
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-    for lines in _read_blocks(source, files):
-        sessions, texts, times = reader.prepare(lines)
-        for name, line, text in zip(sessions, lines, texts, strict=True):
-            if name is not None and text not in masked:
-                first = first if masked else line
-                masked[text] = len(masked)
-                note_line(text)
-        coded = [-1 if one is None else names.setdefault(one, len(names)) for one in sessions]
-        codes = [masked.get(text, -1) for text in texts]
-        clock = np.zeros(len(lines)) if times is None else times
-        parts.append((np.array(coded, np.int64), np.array(codes, np.int64), clock))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    for file in _open_files(source):
+        for lines in file.blocks():
+            sessions, texts, times = reader.prepare(lines)
+            for name, line, text in zip(sessions, lines, texts, strict=True):
+                if name is not None and text not in masked:
+                    first = first if masked else line
+                    masked[text] = len(masked)
+                    if drain is not None:
+                        drain.add_log_message(text)
+            coded = [-1 if one is None else names.setdefault(one, len(names)) for one in sessions]
+            codes = [masked.get(text, -1) for text in texts]
+            clock = np.zeros(len(lines)) if times is None else times
+            parts.append((np.array(coded, np.int64), np.array(codes, np.int64), clock))
+        undecodable += file.undecodable
+    owners, places, times = (np.concatenate(column) for column in zip(*parts, strict=True))
     if not names:
-        lines_read = f"{len(columns[0]):,} lines"
-        raise InputError(
-            f"no line of the log has a session ({lines_read} were read); mend session= (--session)"
-        )
-    if np.isnan(columns[2][columns[0] >= 0]).all():
+        count = f"{count_text(len(owners), 'lines')} were read" if len(owners) else "it is empty"
+        raise InputError(f"no line of the log has a session ({count}); mend session= (--session)")
+    if np.isnan(times[owners >= 0]).all():
         raise InputError(reader.undated_text(first))
-    undecodable = sum(file.undecodable for file in files)
-    return _Rows([str(name) for name in names], list(masked), undecodable, *columns)
+    if drain is not None:
+        templates = {" ".join(one.log_template_tokens) for one in drain.clusters} - {OTHER_EVENT}
+        reader = replace(reader, templates=tuple(sorted(templates)))
+    found = [reader.find(text) for text in masked]
+    known = [str(name) for name in names], owners, [found[one] for one in places.tolist()], times
+    return reader, _group_events(*known, reader.gap, undecodable)
 
 
-def _read_blocks(source: LogLike, files: list[Follower]) -> Iterator[list[str]]:
-    """Yield the lines of files, one after the other, and note the files."""
+def _group_events(
+    names: list[str],
+    owners: Integers,
+    events: list[str],
+    times: Floats,
+    gap: float | None,
+    undecodable: int,
+) -> LoggedSessions:
+    """Put the events of each session together, and cut them where they were silent."""
+    undated, clock = int(np.isnan(times[owners >= 0]).sum()), Clock()
+    times, _ = clock.move(times, inf)
+    order = np.argsort(owners, kind="stable")
+    order = order[np.searchsorted(owners[order], 0) :]
+    is_begin = np.diff(owners[order], prepend=-1) != 0
+    if gap is not None:
+        is_begin |= np.diff(times[order], prepend=0.0) > gap
+    sessions = np.split(order, np.flatnonzero(is_begin)[1:])
+    sessions.sort(key=lambda lines: int(lines[0]))  # in the order of their first lines
+    at_edges = (
+        number
+        for number, lines in enumerate(sessions if gap is not None else ())
+        if times[lines[0]] - times[0] <= gap or clock.now - times[lines[-1]] <= gap
+    )
+    return LoggedSessions(
+        [names[int(owners[lines[0]])] for lines in sessions],
+        [tuple([events[line] for line in lines.tolist()]) for lines in sessions],
+        len(owners),
+        len(owners) - len(order),
+        undecodable,
+        undated,
+        frozenset(at_edges),
+    )
+
+
+def _open_files(source: LogLike) -> Iterator[Follower]:
     for one in [source] if isinstance(source, str | os.PathLike) else source:
-        for name in list_names(one):
-            files.append(Follower(name))
-            yield from files[-1].blocks()
+        yield from map(Follower, list_names(one))

@@ -11,16 +11,15 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import InputError
 from pdfalearn.languages import LanguageLike
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-from pdfalearn.watching.alarms import Alarm, check_thresholds
-from pdfalearn.watching.calibrating import TOLERANCE, Thresholds
-from pdfalearn.watching.open_sessions import Clock, OpenSessions
+from pdfalearn.watching.open_sessions import Clock, OpenSessions, as_times
 from pdfalearn.watching.reaching import Ahead, event_ahead, language_ahead
 from pdfalearn.watching.session_scores import (
     OTHER,
@@ -30,6 +29,7 @@ from pdfalearn.watching.session_scores import (
     SessionScores,
     plain_values,
 )
+from pdfalearn.watching.thresholds import TOLERANCE, Alarm, Thresholds, check_thresholds
 from pdfalearn.words import Words, visited_states
 
 # Sessions are evicted each time that this many events have come, however these are handed over: so
@@ -78,8 +78,8 @@ class Monitor:
     -----
     A session begins with its first event, and ends with the terminal; the next event of its name
     begins a new one. Each score raises one alarm a session. Which are idle is told by the median of
-    the times of the last three events, so that one wrong time evicts nobody; events count in the
-    order in which they come, whatever their times.
+    the times of the last three events, so that one wrong time evicts no other session; events count
+    in the order in which they come, whatever their times.
 
     Examples
     --------
@@ -113,7 +113,8 @@ class Monitor:
             if (window, other) != (None, None):
                 raise InputError("thresholds have their own window and other: leave these out")
             window, other = thresholds.events, thresholds.other
-        self._scale = Scale(pdfa, other or OTHER, WINDOW if window is None else window)
+        other = OTHER if other is None else other
+        self._scale = Scale(pdfa, other, WINDOW if window is None else window)
         limits = check_thresholds(thresholds, scores)
         self._thresholds = {1 << SCORES.index(one): (one, limit) for one, limit in limits.items()}
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
@@ -147,8 +148,8 @@ class Monitor:
 
     def observe_many(
         self,
-        sessions: Sequence[Hashable],
-        events: Sequence[Symbol],
+        sessions: Sequence[Hashable] | NDArray[Any],
+        events: Sequence[Symbol] | NDArray[Any],
         times: Sequence[float] | Floats | None = None,
     ) -> list[Alarm]:
         """Take many events, each with the name of its session, in the order in which they came.
@@ -161,7 +162,9 @@ class Monitor:
             The time of each event, in seconds, say; NaN counts as the time of the event before.
             Without times, the clock stands still, and no session is ever idle.
         """
-        sessions, events = list(sessions), list(events)
+        events = list(events)
+        # What arrays hold are values of NumPy, which no file can.
+        sessions = sessions.tolist() if hasattr(sessions, "tolist") else list(sessions)
         if len(sessions) != len(events) or (times is not None and len(times) != len(events)):
             raise InputError("there have to be as many sessions as events, and as many times")
         try:
@@ -170,7 +173,7 @@ class Monitor:
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
         self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
-        given = None if times is None else np.asarray(times, dtype=np.float64)
+        given = None if times is None else as_times(times)
         take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
         alarms, begin = list[Alarm](), 0
         while begin < len(events):
@@ -210,15 +213,7 @@ class Monitor:
 
     def restore(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Go on with the sessions of a file that `save` wrote; return its note."""
-
-        def check(header: dict[str, Any]) -> None:
-            if header.get("made_for") != self._fingerprint:
-                raise FileFormatError(
-                    "is of a monitor of another automaton, or with another window, other, events "
-                    "or languages; make the monitor as it was, or begin with a new file"
-                )
-
-        header = self._open.restore(path, check)
+        header = self._open.restore(path, self._fingerprint)
         self._clock.last = header["clock"]
         self.counts.update(header["counts"])
         return dict(header["note"])
@@ -287,6 +282,7 @@ class Monitor:
                     reaching=self._reaching(found[0], done) if column else {},
                     time=clock,
                     begun=begun,
+                    number=number,
                 )
             )
         self.counts["alarms"] += len(alarms)

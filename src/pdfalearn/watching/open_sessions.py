@@ -69,6 +69,17 @@ class Clock:
         return filled, int(np.count_nonzero(jumps))
 
 
+def as_times(times: Sequence[float] | Floats) -> Floats:
+    """Return times as numbers; of dates the unit is not known."""
+    try:
+        found = np.asarray(times)
+        if found.dtype.kind not in "mM":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError("times have to be numbers, such as seconds: of dates give .timestamp()")
+
+
 class OpenSessions:
     """Sessions by name, each with a record in one table, which grows as it must."""
 
@@ -148,10 +159,8 @@ class OpenSessions:
         members = dict(zip(_MEMBERS, contents, strict=True))
         write_named(members, path, {".npz": lambda made, stream: write_archive(stream, made)})
 
-    def restore(
-        self, path: str | os.PathLike[str], check: Callable[[dict[str, Any]], None]
-    ) -> dict[str, Any]:
-        """Replace all sessions by those of a file, if its header passes a check; return that."""
+    def restore(self, path: str | os.PathLike[str], made_for: str) -> dict[str, Any]:
+        """Replace all sessions by those of a file of the same monitor; return its header."""
 
         def read(stream: BinaryIO) -> dict[str, Any]:
             with open_archive(stream) as archive:
@@ -160,7 +169,11 @@ class OpenSessions:
                 check_sizes(archive, stream)
                 header = parse_json(archive.read(_MEMBERS[0]), "its header")
                 check_kind(header, "monitor")
-                check(header)
+                if header.get("made_for") != made_for:
+                    raise FileFormatError(
+                        "is of a monitor of another automaton, or with another window, other, "
+                        "events or languages; make the monitor as it was, or begin with a new file"
+                    )
                 names = json.loads(archive.read(_MEMBERS[1]))
                 table = read_array(archive, _MEMBERS[2], ("|u1",))
             if table.shape != (len(names), self.records.itemsize):

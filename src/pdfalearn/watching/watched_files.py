@@ -11,8 +11,8 @@ from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.io import load_pdfa, load_watching, save_watching
 from pdfalearn.pdfa import PDFA
-from pdfalearn.watching.calibrating import Thresholds
 from pdfalearn.watching.log_lines import LogReader
+from pdfalearn.watching.thresholds import Thresholds
 
 _ENDINGS = (".json", ".json.gz")
 _VERSION = 1

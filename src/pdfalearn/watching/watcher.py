@@ -16,12 +16,14 @@ import numpy as np
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import lock_file, show_name
-from pdfalearn.watching.alarms import Alarm
+from pdfalearn.text import shorten
 from pdfalearn.watching.following import Follower
 from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_time
 from pdfalearn.watching.monitor import Monitor
 
 _SWEEP_SECONDS = 1.0
+# Of a longer line an alarm has both ends.
+_MOST_CHARACTERS = 1000
 
 
 @dataclass
@@ -70,26 +72,24 @@ class AlarmFile:
         removed from a file that is not one of alarms.
         """
         self.known = {(begun, score) for begun, score in known}
-        if not self.path.exists():
+        end = begin = size if size <= self.size() else 0
+        if not self.path.is_file():  # there is nothing to read, or no end of it
             return
-        begin = size if size <= self.size() else 0
-        with self.path.open("rb") as stream:
-            stream.seek(max(0, begin - 1))
-            is_line = not begin or stream.read(1) == b"\n"
-            data = stream.read()
-        whole = data[: data.rfind(b"\n") + 1]
         try:
-            if not is_line:
-                raise ValueError("the state ends within a line of this file")
-            for line in whole.decode(errors="replace").splitlines():
-                members = json.loads(line)
-                self.known.add((members["begun"], members["score"]))
+            with self.path.open("rb") as stream:
+                stream.seek(max(0, begin - 1))
+                if begin and stream.read(1) != b"\n":
+                    raise ValueError("the state ends within a line of this file")
+                for line in stream:
+                    if line.endswith(b"\n"):
+                        members, end = json.loads(line), end + len(line)
+                        self.known.add((members["begun"], members["score"]))
         except (ValueError, KeyError, TypeError) as error:
             raise FileFormatError(
-                f"{show_name(str(self.path))} has a line that is not an alarm of this state: move "
-                "it away, or give another file"
+                f"{show_name(str(self.path))} has a line that is not an alarm of this monitor: "
+                "move it away, or give another file"
             ) from error
-        os.truncate(self.path, begin + len(whole))
+        os.truncate(self.path, end)
 
     def size(self) -> int:
         """Return how many bytes it has."""
@@ -97,10 +97,15 @@ class AlarmFile:
 
     def append(self, texts: list[str]) -> None:
         """Write lines to the end, and wait until the disk has them."""
-        with self.path.open("ab") as stream:
-            stream.write("".join(texts).encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        try:
+            with self.path.open("ab") as stream:
+                stream.write("".join(texts).encode())
+                stream.flush()
+                if self.path.is_file():
+                    os.fsync(stream.fileno())
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
 
 @dataclass
@@ -136,7 +141,7 @@ class Watcher:
         with self.follower.files, ExitStack() as locks:
             if self.state is not None:
                 locks.enter_context(lock_file(Path(f"{self.state}.lock"), "another monitor"))
-                self._resume(self.state)
+            self._resume()
             saved = swept = heard = time.monotonic()
             for lines in self.follower.blocks():
                 alarms = self._observe(lines) if lines else []
@@ -146,7 +151,8 @@ class Watcher:
                 elif now - swept > _SWEEP_SECONDS:
                     # Nothing is written, and time goes on.
                     swept = now
-                    alarms = self.monitor.sweep(self.monitor.now + now - heard)
+                    silent = self.monitor.sweep(self.monitor.now + now - heard)
+                    alarms = list(map(asdict, silent))
                 yield from self._write(alarms)
                 if self.is_stopped:
                     break
@@ -156,21 +162,26 @@ class Watcher:
             if not self.is_stopped:
                 is_end = isinstance(self.reader, LogReader) and self.reader.gap is None
                 is_end = is_end and self.state is None
-                yield from self._write(self.monitor.end_all() if is_end else self.monitor.sweep())
+                last = self.monitor.end_all() if is_end else self.monitor.sweep()
+                yield from self._write(list(map(asdict, last)))
             if self.state is not None:
                 self._save(self.state)
 
-    def _resume(self, state: Path) -> None:
-        """Go on from a state, or write the first one."""
-        self.follower.is_resumed = True
-        if not state.exists():
-            self._save(state)  # so that after a kill it is known where the file of alarms began
-            return
-        note = self.monitor.restore(state)
-        self.follower.resume(note["position"])
-        self.tally.update(note["tally"])
-        if self.output is not None and "output" in note:
-            self.output.resume(note["output"], note["known"])
+    def _resume(self) -> None:
+        """Go on from a state, or write the first one; look at what the file of alarms is."""
+        note: dict[str, Any] = {}
+        if self.state is not None and self.state.exists():
+            note = self.monitor.restore(self.state)
+            self.follower.resume(note["position"])
+            self.tally.update(note["tally"])
+        if self.output is not None:
+            self.output.resume(note.get("output", 0), note.get("known", ()))
+            if "output" not in note:  # they are another monitor's
+                self.output.known.clear()
+        self.follower.is_resumed = self.state is not None
+        # After a kill it has to be known where alarms began.
+        if self.state is not None and not note:
+            self._save(self.state)
 
     def summary(self) -> list[str]:
         """Return what is worth a line about all that was read."""
@@ -192,7 +203,8 @@ class Watcher:
             first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
 
-    def _observe(self, lines: list[str]) -> list[Alarm]:
+    def _observe(self, lines: list[str]) -> list[dict[str, Any]]:
+        """Return the alarms of lines, each with the line of its event."""
         sessions, events, times = self.reader.parse(lines)
         kept = [place for place, one in enumerate(sessions) if one is not None]
         if len(kept) < len(lines):
@@ -208,18 +220,24 @@ class Watcher:
         found = len(lines), len(lines) - len(kept), len(kept) - dated, dated
         for name, count in zip(tally, found, strict=True):
             tally[name] += count
-        return self.monitor.observe_many(sessions, events, times)
+        before = self.monitor.counts["events"]
+        alarms = list(map(asdict, self.monitor.observe_many(sessions, events, times)))
+        for one in alarms:
+            if one["number"] >= before:
+                one["line"] = shorten(lines[kept[one["number"] - before]], _MOST_CHARACTERS)
+        return alarms
 
-    def _write(self, alarms: list[Alarm]) -> Iterator[str]:
-        found = [asdict(alarm) for alarm in alarms]
-        found += [{**one, "score": "evicted"} for one in self.evicted]
+    def _write(self, alarms: list[dict[str, Any]]) -> Iterator[str]:
+        found = alarms + [{**one, "score": "evicted"} for one in self.evicted]
         self.evicted.clear()
         if self.output is not None:
             known = self.output.known
             keys = [(one["begun"], one["score"]) for one in found]
             found = [one for one, key in zip(found, keys, strict=True) if key not in known]
             known.difference_update(keys)
-        texts = [f"{_json_text(one)}\n" for one in found]
+        # What is infinite is a text.
+        plain = ({k: str(v) if v in (inf, -inf) else v for k, v in one.items()} for one in found)
+        texts = [f"{json.dumps(one, default=str)}\n" for one in plain]
         if self.output is not None and texts:
             self.output.append(texts)
         yield from texts
@@ -229,9 +247,3 @@ class Watcher:
         if self.output is not None:
             note |= {"output": self.output.size(), "known": sorted(self.output.known)}
         self.monitor.save(state, note)
-
-
-def _json_text(members: dict[str, Any]) -> str:
-    """Write an object; what is infinite is a text."""
-    plain = {name: str(one) if one in (inf, -inf) else one for name, one in members.items()}
-    return json.dumps(plain, default=str)

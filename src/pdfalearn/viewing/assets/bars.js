@@ -4,7 +4,7 @@ const MOST_BARS = 12;
 
 function barLine(text, step, isTerminal, more, choose) {
   const cells = [
-    make("bdi", { class: "name", title: text }, elided(text, 30)),
+    make("bdi", { class: "name", title: text }, elided(text, 13)),
     make("span", { class: "bar-cell" }, (step.both ?? [step.probability]).map((value, i) => {
       const bar = make("span", { class: `bar${isTerminal ? " ending" : ""}${step.both ? ` side-${"ab"[i]}` : ""}` });
       bar.style.setProperty("--part", `${Math.min(1, value) * 100}%`);

@@ -17,7 +17,7 @@ function followStates(panel, states, texts) {
   let here = 0;
   for (let i = 1; i < states.length && here >= 0; i++) {
     const ways = automaton.row(here).filter((step) => step.target >= 0 && automaton.numbers[step.target] === states[i]);
-    const step = ways.find((way) => automaton.text(way.symbol) === texts[i - 1]) ?? ways[0];
+    const step = ways.find((way) => way.symbol === following.notation.symbolOf(texts[i - 1])) ?? ways[0];
     here = step ? step.target : -1;
     if (step) word.push(step.symbol);
   }

@@ -231,7 +231,7 @@ class Following {
             click: () => this.go(place),
             "aria-label": place ? `Symbol ${place}: ${text}` : "Start",
           },
-          apart(shortened(text, 14)),
+          apart(elided(text, 14)),
         ),
       );
     const begin = Math.max(0, Math.min(this.place - 15, this.steps.length - 30));

@@ -22,13 +22,15 @@ function likelyWords(following) {
 }
 
 function likelyWord(following, word) {
-  const text = following.notation.shown(word) || "(the empty word)";
+  const { notation, automaton } = following;
+  const whole = notation.shown(word) || "(the empty word)";
+  const text = notation.joined || !word.length ? whole : word.map((code) => automaton.text(code)).join(" ");
   const { steps, end, error } = following.stepsOf(word);
-  const log = logOf(steps) + Math.log(following.automaton.terminal[end]);
+  const log = logOf(steps) + Math.log(automaton.terminal[end]);
   const button = make(
     "button",
     { type: "button", class: "line", click: () => following.follow(word) },
-    make("bdi", { class: "name", title: text }, shortened(text, 44)),
+    make("bdi", { class: "name", title: whole }, shortened(text, 44)),
     make("span", { class: "value" }, error ? "leaves this page" : probabilityText(log)),
   );
   return make("li", {}, button);

@@ -14,11 +14,11 @@ panels["odd"] = (element, data, page) => {
   const follow = (entry) => {
     const panel = page.shown.automaton;
     followStates(panel, entry.states, entry.texts);
-    panel.following.tell(`Word ${entry.number}: here ${entry.symbol} is ${oddText(entry)}, after ${countText(entry.position, "symbol")}.`);
+    panel.following.tell(`${data.kind === "word" ? "Word" : "Session"} ${entry.name}: here ${entry.symbol} is ${oddText(entry)}, after ${countText(entry.position, "symbol")}.`);
     panel.diagram.canvas.scrollIntoView({ block: "center" });
   };
   const rows = data.entries.map((entry) => [
-    chosenButton(entry.number.toLocaleString("en"), "Follow this word to where it is odd", () => follow(entry)),
+    chosenButton(elided(entry.name, 24), "Follow it to where it is odd", () => follow(entry)),
     make("b", {}, apart(elided(entry.symbol, 40))),
     entry.surprisal === null ? "∞" : numberText(entry.surprisal),
     `${(entry.position + 1).toLocaleString("en")} of ${entry.length.toLocaleString("en")}`,
@@ -26,8 +26,8 @@ panels["odd"] = (element, data, page) => {
   ]);
   const cut = data.cut ? `, of which ${data.cut.toLocaleString("en")} are marked as cut` : "";
   element.append(make("div", { class: "card" },
-    make("p", { class: "quiet" }, `${countText(data.words, "word")}${cut}. Those with the most surprising step come first; its surprisal is −ln of its probability in the automaton. Choose one to follow it to that step.`),
-    scrolled("Odd words", figureTable(["word", "odd event", "surprisal", "place", "after"], rows, 2))));
+    make("p", { class: "quiet" }, `${countText(data.words, data.kind)}${cut}. Those with the most surprising step come first; its surprisal is −ln of its probability in the automaton. Choose one to follow it to that step.`),
+    scrolled("Odd words", figureTable([data.kind, "odd event", "surprisal", "place", "after"], rows, 2))));
 };
 
 const oddText = ({ surprisal }) =>
@@ -47,9 +47,9 @@ panels["changes"] = (element, data, page) => {
     const rows = data.pairs.flatMap((pair) => pair.transitions.map((one, i) => [
       i ? "" : chosenButton(`${pair.source} → ${pair.to}`, "Show this state", () => show(pair.source)),
       apart(one.symbol),
-      chanceText(one.a), chanceText(one.b),
-      make("span", { class: one.b > one.a ? "more-in-b" : "more-in-a" }, one.b > one.a ? "▲ more in B" : "▼ less in B"),
-      `${numberText(100 * one.share)}%`, one.p < 1e-6 ? "< 1e-6" : numberText(one.p, 2),
+      chanceText(one.probability_a), chanceText(one.probability_b),
+      one.probability_b > one.probability_a ? make("span", { class: "more-in-b" }, "▲ more in B") : make("span", { class: "more-in-a" }, "▼ less in B"),
+      `${numberText(100 * one.share)}%`, one.adjusted < 1e-6 ? "< 1e-6" : numberText(one.adjusted, 2),
     ]));
     card.append(make("h3", {}, "Changed transitions"),
       scrolled("Changed transitions", figureTable(["states", "event", "in A", "in B", "", "share", "p-value"], rows, 2)));
