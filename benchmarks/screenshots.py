@@ -17,8 +17,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from examples.phone_trigram import write_arpa
-from pdfalearn import PDFA, Budget, Corpus, Frontier, distill, learn, sample, view
+from pdfalearn import (
+    PDFA,
+    Budget,
+    Corpus,
+    Frontier,
+    FunctionModel,
+    distill,
+    drift,
+    explore,
+    learn,
+    sample,
+    view,
+)
 from pdfalearn.datasets import figure_2, random_pdfa, reber, tomita
+from pdfalearn.exploring import Exploration
 from pdfalearn.io import read_arpa
 from pdfalearn.viewing import Page
 
@@ -94,6 +107,13 @@ def sessions(count: int, seed: int, *, changed: bool) -> Corpus:
     return Corpus(words)
 
 
+def explored() -> Exploration:
+    """Ask a coin."""
+    coin = FunctionModel(lambda words: [[0.3, 0.4, 0.3]] * len(words), "ht")
+    classes = {"two heads": "hh", "two tails": "tt"}
+    return explore(coin, classes, match="contains", gap=0.01)
+
+
 THINGS: dict[str, Callable[[], Page]] = {
     "four": lambda: view(figure_2()[0]),
     "reber": lambda: view(reber()),
@@ -114,6 +134,8 @@ THINGS: dict[str, Callable[[], Page]] = {
     "corpora": lambda: view(
         named(7), sessions(2000, 1, changed=False), sessions(2000, 2, changed=True)
     ),
+    "answers": lambda: view(explored()),
+    "drift": lambda: view(drift(random_pdfa(30, 3, seed=1), random_pdfa(30, 3, seed=2), "0*")),
 }
 
 

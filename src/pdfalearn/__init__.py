@@ -8,8 +8,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pdfalearn.alphabet import Alphabet as Alphabet
-    from pdfalearn.analysis import most_likely as most_likely
-    from pdfalearn.analysis import probability as probability
     from pdfalearn.analysis import score as score
     from pdfalearn.budgets import Budget as Budget
     from pdfalearn.corpora import Corpus as Corpus
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from pdfalearn.equivalence import quotient as quotient
     from pdfalearn.exploring import drift as drift
     from pdfalearn.exploring import explore as explore
+    from pdfalearn.exploring import most_likely as most_likely
+    from pdfalearn.exploring import probability as probability
     from pdfalearn.io import load as load
     from pdfalearn.io import save as save
     from pdfalearn.learning import learn as learn

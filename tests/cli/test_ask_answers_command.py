@@ -102,3 +102,48 @@ def test_prompts_of_an_llm(folder: Path) -> None:
     assert "another question" in error_of("drift", "march.jsonl", "hf:llm", "--stop", "x")
     (folder / "bad.txt").write_text("the coin\n")
     assert "line 1 is not JSON" in error_of(*asked, "--prompts", "bad.txt")
+
+
+FUNCTION = """
+def coin(words):
+    return [[0.5, 0.3, 0.2]] * len(words)
+"""
+
+
+def test_any_model_is_asked(folder: Path) -> None:
+    (folder / "coin.py").write_text(FUNCTION, encoding="utf-8")
+    live = ("coin.py:coin", "--alphabet", "ht")
+    found = run_json("ask", "probability", live[0], "h*", *live[1:])
+    assert found["low"] <= 0.5 / 0.7 <= found["high"]
+    assert found["high"] - found["low"] <= 0.001 + 1e-9
+    assert (
+        "for the model as it computes" in run("ask", "probability", live[0], "h*", *live[1:]).stdout
+    )
+    contains = run_json("ask", "probability", live[0], "h", "--as", "contains", *live[1:])
+    assert contains["low"] <= 0.375 <= contains["high"]
+    likely = run_json("ask", "likeliest", *live, "--count", "2")
+    assert [(one["word"], one["certified"]) for one in likely["words"]] == [
+        ([], True),
+        (["h"], True),
+    ]
+    assert "--prefixes is for automata" in error_of("ask", "likeliest", *live, "--prefixes", "2")
+
+
+def test_frontiers_answer_for_the_model_and_name_their_scope() -> None:
+    run("distill", "a.json", "--symbols", "500", "-o", "frontier.zip")
+    found = run_json("ask", "probability", "frontier.zip", "0.*")
+    assert found["low"] <= found["value"] <= found["high"]
+    assert found["of_automaton"] == pytest.approx(found["value"], abs=0.1)
+    for question in ("length", "entropy", "visits", "likeliest"):
+        asked = run("ask", question, "frontier.zip")
+        assert "exact of the automaton of" in asked.stderr
+        assert "explore asks the model itself" in asked.stderr
+        assert not run("ask", question, "a.json").stderr
+
+
+def test_pages_are_written(folder: Path) -> None:
+    asked = ("ask", "answers", "a.json", "--matches", "0.*")
+    assert "page.html: the page" in run(*asked, "-o", "page.html").stdout
+    run("drift", "a.json", "b.json", "--matches", "0.*", "-o", "drift.html")
+    assert "Two live models" in (folder / "drift.html").read_text(encoding="utf-8")
+    assert "html" in error_of(*asked, "-o", "page.json")

@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.bounds import save_intervals as save_intervals
     from pdfalearn.analysis.differing_pairs import PrefixDifference as PrefixDifference
-    from pdfalearn.analysis.expectations import Entropy as Entropy
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits
-    from pdfalearn.analysis.expectations import entropy as entropy
     from pdfalearn.analysis.expectations import expected_count as expected_count
     from pdfalearn.analysis.expectations import expected_visits as expected_visits
     from pdfalearn.analysis.expectations import length as length
+    from pdfalearn.analysis.network_estimates import Estimate as Estimate
+    from pdfalearn.analysis.network_estimates import estimate_probability as estimate_probability
     from pdfalearn.analysis.probabilities import LikelyWord as LikelyWord
     from pdfalearn.analysis.probabilities import condition as condition
-    from pdfalearn.analysis.probabilities import most_likely as most_likely
     from pdfalearn.analysis.probabilities import most_likely_prefixes as most_likely_prefixes
-    from pdfalearn.analysis.probabilities import probability as probability
+    from pdfalearn.analysis.scoring import Entropy as Entropy
     from pdfalearn.analysis.scoring import ImpossibleWord as ImpossibleWord
     from pdfalearn.analysis.scoring import Score as Score
+    from pdfalearn.analysis.scoring import entropy as entropy
     from pdfalearn.analysis.scoring import score as score
     from pdfalearn.analysis.scoring import surprisals as surprisals
     from pdfalearn.analysis.word_differences import Differences as Differences
@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.analysis.change_tests import count_taken as count_taken
     from pdfalearn.analysis.change_tests import find_changes as find_changes
     from pdfalearn.analysis.change_tests import judge_changes as judge_changes
+    from pdfalearn.analysis.probabilities import most_likely as most_likely
+    from pdfalearn.analysis.probabilities import probability as probability
     from pdfalearn.analysis.scoring import OTHER as OTHER
     from pdfalearn.analysis.scoring import surprisals_of as surprisals_of
 else:

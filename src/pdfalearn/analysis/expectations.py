@@ -10,7 +10,6 @@ from math import inf, sqrt
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import entr
 
 from pdfalearn.analysis.probabilities import Product
 from pdfalearn.chains import (
@@ -27,6 +26,7 @@ from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.languages import LanguageLike, language_dfa
 from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.results import Frontier, TableValue, scope_text
 from pdfalearn.typing import Floats
 
 # Lengths up to this one are counted one by one, before powers of the moves are tried.
@@ -43,8 +43,18 @@ _NEAR = 2.0**-50
 _FAR, _HUGE = 1e-3, 1e100
 
 
+SCOPE = "exact of this automaton"
+
+
+def scope_of(asked: PDFA | Frontier) -> tuple[PDFA, str]:
+    """Return the automaton that is asked, and of what its answers are exact."""
+    if isinstance(asked, Frontier):
+        return asked.best, scope_text(asked)
+    return check_pdfa(asked, "pdfa"), SCOPE
+
+
 @dataclass(frozen=True, eq=False)
-class Length:
+class Length(TableValue):
     """The length of words drawn from an automaton, the terminal not counted.
 
     Examples
@@ -65,6 +75,22 @@ class Length:
     """The states from which no word ends."""
     _flow: Flow = field(repr=False)
     _means: Floats = field(repr=False)
+    about: str = SCOPE
+    """Of what the figures are exact; of a frontier's automaton how near that is, too."""
+
+    @property
+    def statement(self) -> str:
+        """Of what the figures are exact."""
+        return self.about
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return the mean, the deviation and what never ends."""
+        figures = {
+            "mean length": f"{self.mean:.6g}",
+            "standard deviation": f"{self.deviation:.6g}",
+            "words that never end": f"{self.endless_mass:.6g}",
+        }
+        return [[("", "value"), *figures.items()]]
 
     @property
     def variance(self) -> float:
@@ -162,13 +188,13 @@ def _end_always(flow: Flow) -> tuple[Flow, float]:
     return Flow(ending.sources, ending.successors, weights, inner), float(shares[0])
 
 
-def length(pdfa: PDFA) -> Length:
+def length(pdfa: PDFA | Frontier) -> Length:
     """Compute how long words drawn from an automaton are.
 
     Parameters
     ----------
-    pdfa : PDFA
-        The automaton. Its rows are divided by their sums.
+    pdfa : PDFA or Frontier
+        The automaton, or a frontier for its best one. Rows are divided by their sums.
 
     Returns
     -------
@@ -192,13 +218,14 @@ def length(pdfa: PDFA) -> Length:
     >>> round(result.mean, 12), round(result.variance, 12), result.endless_mass
     (2.0, 2.0, 0.0)
     """
-    reached = Reached.of(check_pdfa(pdfa, "pdfa"))
+    pdfa, scope = scope_of(pdfa)
+    reached = Reached.of(pdfa)
     flow, mass = reached.flow, reached.endless_mass
     if flow.endless.any():
-        return Length(inf, 0.0, mass, reached.endless_states, flow, np.empty(0))
+        return Length(inf, 0.0, mass, reached.endless_states, flow, np.empty(0), scope)
     gains = sums_by(flow.sources, flow.weights, len(flow))
     means = flow.values(gains)
-    return Length(float(means[0]), _bound_error(flow, means, gains), mass, (), flow, means)
+    return Length(float(means[0]), _bound_error(flow, means, gains), mass, (), flow, means, scope)
 
 
 def _bound_error(flow: Flow, means: Floats, gains: Floats) -> float:
@@ -276,28 +303,6 @@ def _keep_mass(here: Floats, ended: float | Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Entropy:
-    """The entropy of words drawn from an automaton, in nats.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_1
-    >>> found = entropy(figure_1())
-    >>> round(found.per_word, 6), found.by_state.round(6).tolist(), found.endless_states
-    (1.386294, [0.0, 0.693147], ())
-    """
-
-    per_word: float
-    """E -ln P(w); infinite if words may go on being uncertain without end."""
-    per_symbol: float
-    """``per_word`` divided by the expected length + 1, or the long-run rate of endless words."""
-    by_state: Floats
-    """The entropy of every state's own row."""
-    endless_states: tuple[int, ...]
-    """The states from which no word ends."""
-
-
-@dataclass(frozen=True, eq=False)
 class Visits:
     """How often one word is expected to visit states and to take transitions.
 
@@ -315,34 +320,6 @@ class Visits:
     """Of every state and symbol, shape (states, symbols)."""
     endless_states: tuple[int, ...]
     """The states from which no word ends."""
-
-
-def entropy(pdfa: PDFA) -> Entropy:
-    """Compute the entropy of an automaton's words, per word and per symbol.
-
-    Parameters
-    ----------
-    pdfa : PDFA
-        The automaton. Its rows are divided by their sums.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_1
-    >>> result = entropy(figure_1())
-    >>> round(result.per_word, 6), round(result.per_symbol, 6)
-    (1.386294, 0.462098)
-    """
-    pdfa = check_pdfa(pdfa, "pdfa")
-    by_state = np.asarray(entr(normalise_rows(pdfa.probabilities)).sum(axis=1))
-    by_state.setflags(write=False)
-    reached = Reached.of(pdfa)
-    flow, entropies = reached.flow, by_state[reached.states]
-    per_word = float(flow.values(entropies * flow.sums)[0])
-    if flow.endless.any():
-        per_symbol = float(visits_and_weights(flow)[1] @ entropies)
-    else:
-        per_symbol = per_word / float(flow.values(flow.sums)[0])
-    return Entropy(per_word, per_symbol, by_state, reached.endless_states)
 
 
 def expected_visits(pdfa: PDFA) -> Visits:

@@ -1,4 +1,4 @@
-"""How likely an automaton finds words: scores of corpora."""
+"""How likely an automaton finds words: scores of corpora, surprisals, and their entropy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import islice
 from math import exp, nan
 
 import numpy as np
+from scipy.special import entr
 
 from pdfalearn.alphabet import Symbol, Word
-from pdfalearn.chains import Side, minus_logs
+from pdfalearn.analysis.expectations import scope_of
+from pdfalearn.chains import Reached, Side, minus_logs, normalise_rows, visits_and_weights
 from pdfalearn.checks import check_number
 from pdfalearn.corpora import (
     Corpus,
@@ -22,6 +24,7 @@ from pdfalearn.corpora import (
     map_parts,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.results import Frontier, TableValue
 from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import Words, visited_states
 
@@ -290,3 +293,65 @@ def surprisals_of(
             return symbols, np.where(impossible, np.inf, values)[:count].tolist()
         place -= len(words)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Entropy(TableValue):
+    """The entropy of words drawn from an automaton, in nats.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> found = entropy(figure_1())
+    >>> round(found.per_word, 6), found.by_state.round(6).tolist(), found.endless_states
+    (1.386294, [0.0, 0.693147], ())
+    """
+
+    per_word: float
+    """E -ln P(w); infinite if words may go on being uncertain without end."""
+    per_symbol: float
+    """``per_word`` divided by the expected length + 1, or the long-run rate of endless words."""
+    by_state: Floats
+    """The entropy of every state's own row."""
+    endless_states: tuple[int, ...]
+    """The states from which no word ends."""
+    about: str
+    """Of what the figures are exact; of a frontier's automaton how near that is, too."""
+
+    @property
+    def statement(self) -> str:
+        """Of what the figures are exact."""
+        return self.about
+
+    def tables(self) -> list[list[tuple[str, ...]]]:
+        """Return the entropy per word and per symbol."""
+        figures = {"per word": f"{self.per_word:.6g}", "per symbol": f"{self.per_symbol:.6g}"}
+        return [[("entropy in nats", ""), *figures.items()]]
+
+
+def entropy(pdfa: PDFA | Frontier) -> Entropy:
+    """Compute the entropy of an automaton's words, per word and per symbol.
+
+    Parameters
+    ----------
+    pdfa : PDFA or Frontier
+        The automaton, or a frontier for its best one. Rows are divided by their sums.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_1
+    >>> result = entropy(figure_1())
+    >>> round(result.per_word, 6), round(result.per_symbol, 6)
+    (1.386294, 0.462098)
+    """
+    pdfa, scope = scope_of(pdfa)
+    by_state = np.asarray(entr(normalise_rows(pdfa.probabilities)).sum(axis=1))
+    by_state.setflags(write=False)
+    reached = Reached.of(pdfa)
+    flow, entropies = reached.flow, by_state[reached.states]
+    per_word = float(flow.values(entropies * flow.sums)[0])
+    if flow.endless.any():
+        per_symbol = float(visits_and_weights(flow)[1] @ entropies)
+    else:
+        per_symbol = per_word / float(flow.values(flow.sums)[0])
+    return Entropy(per_word, per_symbol, by_state, reached.endless_states, scope)

@@ -203,6 +203,21 @@ def read_automaton(name: str) -> PDFA:
     return pdfa
 
 
+def read_with_scope(name: str) -> tuple[PDFA, list[str]]:
+    """Make an automaton of its name; of a frontier's file return also of what answers are exact."""
+    from pdfalearn.results import Frontier, scope_text
+
+    thing = read_whole(name)
+    if isinstance(thing, Frontier):
+        return thing.best, [scope_text(thing)]
+    return read_automaton(name), []
+
+
+def read_whole(name: str) -> object:
+    """Return the run or the frontier of a file, or None for any other model."""
+    return pdfalearn.load(name) if name.lower().endswith(".zip") and Path(name).is_file() else None
+
+
 def save_pdfa(pdfa: PDFA, path: Path, whole: object = None) -> None:
     """Save a PDFA, or the whole that it is of; where that fails, the PDFA is saved as .npz."""
     try:

@@ -14,7 +14,7 @@ from pdfalearn.errors import InputError
 from pdfalearn.text import count_text, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA, Corpus
+    from pdfalearn import Alphabet, Corpus
     from pdfalearn.cli._chosen import Chosen
     from pdfalearn.languages import LanguageLike
     from pdfalearn.watching import LoggedSessions, Watch
@@ -102,21 +102,21 @@ def _take_standard_input() -> None:
         raise click.UsageError("There is no standard input to read: name a file instead of -.")
 
 
-def word_of(text: str, pdfa: PDFA) -> tuple[object, ...]:
+def word_of(text: str, alphabet: Alphabet) -> tuple[object, ...]:
     """Return the word of an argument, which is as 'pdfalearn sample' prints it."""
     try:
-        return pdfa.alphabet.decode(pdfalearn.io.WordNotation(pdfa.alphabet).codes(text))
+        return alphabet.decode(pdfalearn.io.WordNotation(alphabet).codes(text))
     except KeyError as error:
         raise InputError(
             f"the word {text!r}: symbol {error.args[0]!r} is not in the alphabet"
         ) from error
 
 
-def language_of(text: str, form: str, pdfa: PDFA) -> LanguageLike:
-    """Return the language that an argument and the option --as describe."""
+def language_of(text: str, form: str, alphabet: Alphabet | None) -> LanguageLike:
+    """Return the language that an argument and the option --as describe; of texts without one."""
     if form == "regex":
         return text
-    word, kinds = word_of(text, pdfa), pdfalearn.languages
+    word, kinds = text if alphabet is None else word_of(text, alphabet), pdfalearn.languages
     makers: dict[str, Callable[[Any], LanguageLike]]
     makers = {"begins": kinds.BeginsWith, "ends": kinds.EndsWith, "contains": kinds.Contains}
     return [word] if form == "word" else makers[form](word)

@@ -12,7 +12,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
-from pdfalearn.cli._commands import LongRun, command
+from pdfalearn.cli._commands import LongRun, Output, command
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.cli.ask import ask
@@ -32,6 +32,7 @@ _OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica
 _SERVED = ("chat", "stop", "temperature", "top_k", "top_p")
 _FORMAT = b'{"format": "pdfalearn answers"'
 _OPEN = "open"
+_PAGE = "Write an interactive page: .html."
 
 
 @command(
@@ -42,6 +43,7 @@ _OPEN = "open"
     "likeliest_count instead drawn seed prompts store model_id saved",
     *MODEL,
     "log_every",
+    option("output", _PAGE),
     into=ask,
 )
 def answers(chosen: Chosen) -> LongRun[Exploration]:
@@ -59,14 +61,15 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     $ pdfalearn ask answers target.json --matches '0.*1' --gap 0.001
     $ pdfalearn ask answers target.json --class 'a=0.*' --class 'b=.*1' --begins --likeliest 3
     $ pdfalearn ask answers target.json --matches '0.*' --begins --at-least 0.2 --json
+    $ pdfalearn ask answers target.json --matches '0.*1' -o answers.html
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
     """
-    model = _make_live(chosen.model, chosen)
+    model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
     run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
-    return _long_run(run, partial(_describe, chosen), "exploration")
+    return long_run(run, partial(_describe, chosen), "exploration", chosen.output)
 
 
 @command(
@@ -81,6 +84,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     "count prompts",
     *MODEL,
     "log_every",
+    option("output", _PAGE),
 )
 def drift(chosen: Chosen) -> LongRun[Drift]:
     """Bound how far two live models are apart.
@@ -106,21 +110,29 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
     stored = [Path(name) for name in names if _has_answers(Path(name))]
     question = Baseline(stored[0]).question if stored else None
     one, other = (
-        Path(name) if Path(name) in stored else _make_live(name, chosen, question) for name in names
+        Path(name) if Path(name) in stored else make_live(name, chosen, question) for name in names
     )
     settings = {**_question(chosen), "tolerance": chosen.tolerance, "count": chosen.count}
     is_asked = not stored or chosen.classes or chosen.matches is not None
     run = partial(pdfalearn.drift, one, other, _languages(chosen) if is_asked else None, **settings)
-    return _long_run(run, partial(_describe_drift, chosen), "drift")
+    return long_run(run, partial(_describe_drift, chosen), "drift", chosen.output)
 
 
-def _long_run(
-    run: Callable[..., Thing], describe: Callable[[Thing], Answer], attached: str
+def long_run(
+    run: Callable[..., Thing],
+    describe: Callable[[Thing], Answer],
+    attached: str,
+    page: Path | None = None,
 ) -> LongRun[Thing]:
+    """Return a run that asks a live model, and may write a page."""
     from pdfalearn.displays import ExploringLine
 
+    outputs = list[Output[Thing]]()
+    if page is not None:
+        pdfalearn.io.check_can_save(page, pdfalearn.exploring.Exploration)
+        outputs.append(Output(page, "the page", lambda found: pdfalearn.save(found, page)))
     line, before = ExploringLine(), "anything was asked"
-    return LongRun(run, line, describe, attached, before, interruption="interrupted")
+    return LongRun(run, line, describe, attached, before, outputs, interruption="interrupted")
 
 
 def _has_answers(path: Path) -> bool:
@@ -130,7 +142,7 @@ def _has_answers(path: Path) -> bool:
         return file.read(len(_FORMAT)) == _FORMAT
 
 
-def _make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None) -> Model:
+def make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None) -> Model:
     """Make a model; an LLM without a vocabulary is one over all of its tokens.
 
     Prompts, ends and stops are those of a stored question if none are given.
@@ -183,15 +195,15 @@ def _languages(chosen: Chosen) -> str | dict[str, str]:
 def _question(chosen: Chosen) -> dict[str, Any]:
     chosen.refuse_several("begins", "contains")
     match = "begins" if chosen.begins else "contains" if chosen.contains else "whole"
+    question = {"match": match, "within": chosen.within, "cut_ends": chosen.cut_ends}
+    return question | limits_of(chosen)
+
+
+def limits_of(chosen: Chosen) -> dict[str, Any]:
+    """Return the gap and the budget that are asked for."""
     bounds = chosen.collect_given(("max_words", "max_seconds"))
     budget = pdfalearn.Budget(**bounds) if bounds else None
-    return {
-        "match": match,
-        "within": chosen.within,
-        "cut_ends": chosen.cut_ends,
-        "gap": chosen.precision,
-        "budget": budget,
-    }
+    return {"gap": chosen.precision, "budget": budget}
 
 
 def _describe(chosen: Chosen, found: Exploration) -> Answer:

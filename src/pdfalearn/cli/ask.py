@@ -9,7 +9,7 @@ from operator import attrgetter
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen, read_automaton
+from pdfalearn.cli._chosen import Chosen, read_automaton, read_with_scope
 from pdfalearn.cli._commands import command, group
 from pdfalearn.cli._options import option
 from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
@@ -25,8 +25,10 @@ _MOST_BARS = 24
 def ask() -> None:
     """Ask an automaton, or any live model, about its words.
 
-    'answers' takes any model, and bounds what is true of it. All others take an automaton: nothing
-    is sampled, and answers are exact up to rounding. Languages are regular expressions that whole
+    'answers', 'probability' and 'likeliest' take any model, and bound what is true of one that is
+    not an automaton. All others take an automaton: nothing is sampled, and answers are exact up to
+    rounding. Of a frontier's file (.zip) they are about its best automaton, not about the model
+    behind it; 'probability' is about that, too. Languages are regular expressions that whole
     words match, symbols being written one after the other; with --as they are given by a word. For
     other conditions than --given, keep those words first: see 'pdfalearn condition'.
 
@@ -69,7 +71,7 @@ def bounds(chosen: Chosen) -> Answer:
         found = pdfalearn.analysis.length_bounds(automaton, equivalence=relation)
     else:
         pdfa = read_automaton(chosen.pdfa) if is_run else automaton
-        language = language_of(chosen.language, chosen.form, pdfa)
+        language = language_of(chosen.language, chosen.form, pdfa.alphabet)
         found = pdfalearn.analysis.probability_bounds(
             automaton, language, equivalence=relation, given=chosen.given
         )
@@ -142,56 +144,6 @@ def differences(chosen: Chosen) -> Answer:
     return Answer(members, [table, arising])
 
 
-@command("PDFA LANGUAGE form given", into=ask)
-def probability(chosen: Chosen) -> Answer:
-    """Compute the probability that a drawn word is in a language.
-
-    Words that never end are in no language; if there are such words, a line says how likely they
-    are.
-
-    Examples
-    --------
-    $ pdfalearn ask probability target.json '0.*1'
-    $ pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json
-    $ pdfalearn ask probability target.json 011 --as contains
-    """
-    pdfa = read_automaton(chosen.pdfa)
-    language = language_of(chosen.language, chosen.form, pdfa)
-    value = pdfalearn.probability(pdfa, language, chosen.given)
-    lengths = pdfalearn.analysis.length(pdfa)
-    parts = [format_value(value)]
-    if lengths.endless_mass:
-        states = _states_text(lengths.endless_states)
-        parts.append(f"{format_value(lengths.endless_mass)} of all words never end{states}")
-    members = {"probability": value, "never_end": lengths.endless_mass}
-    return Answer({**_question_members(chosen), **members}, parts)
-
-
-@command("PDFA count language prefixes", into=ask)
-def likeliest(chosen: Chosen) -> Answer:
-    """Find the likeliest words, in exact order.
-
-    Words that are equally likely come by length, then in the order of the alphabet.
-
-    Examples
-    --------
-    $ pdfalearn ask likeliest target.json --count 3
-    $ pdfalearn ask likeliest target.json --language '0.*' --json
-    $ pdfalearn ask likeliest target.json --prefixes 2
-    """
-    chosen.refuse_several("language", "prefixes")
-    pdfa = read_automaton(chosen.pdfa)
-    if chosen.prefixes is None:
-        kind, found = "word", pdfalearn.most_likely(pdfa, chosen.count, chosen.language)
-    else:
-        kind = "beginning"
-        found = pdfalearn.analysis.most_likely_prefixes(pdfa, chosen.prefixes, chosen.count)
-    words, text = list(found), partial(short_word_text, joined=are_characters(pdfa.alphabet))
-    rows = [(text(one.word), one.probability) for one in words]
-    members = {"file": chosen.pdfa, "words": [vars(one) for one in words]}
-    return Answer(members, [Table(chosen.pdfa, (kind, "probability"), rows)])
-
-
 @command("PDFA quantiles", into=ask)
 def length(chosen: Chosen) -> Answer:
     """Compute how long words are: mean, deviation and quantiles, and a picture.
@@ -201,7 +153,8 @@ def length(chosen: Chosen) -> Answer:
     $ pdfalearn ask length target.json
     $ pdfalearn ask length target.json --quantiles 0.25,0.75 --json
     """
-    result = pdfalearn.analysis.length(read_automaton(chosen.pdfa))
+    pdfa, notes = read_with_scope(chosen.pdfa)
+    result = pdfalearn.analysis.length(pdfa)
     quantiles = {share: result.quantile(share) for share in chosen.quantiles}
     endless = result.endless_states
     members = {
@@ -215,14 +168,14 @@ def length(chosen: Chosen) -> Answer:
         "mean": format_value(result.mean) + error,
         "standard deviation": result.deviation,
         **{f"quantile {share:g}": float(value) for share, value in quantiles.items()},
-        "never end": format_value(result.endless_mass) + _states_text(endless),
+        "never end": format_value(result.endless_mass) + states_text(endless),
     }
     # The quantiles of words that never end are infinite.
     longest = max((value for value in quantiles.values() if value < 2**31), default=0)
     values = result.distribution(int(max(1, min(_MOST_BARS, longest)))).tolist()
     rows = zip(range(len(values)), values, bars(values), strict=True)
     picture = Table("lengths", ("symbols", "probability", ""), rows)
-    return Answer(members, [facts(chosen.pdfa, found), picture])
+    return Answer(members, [facts(chosen.pdfa, found), picture], notes)
 
 
 @command("PDFA", into=ask)
@@ -233,11 +186,12 @@ def entropy(chosen: Chosen) -> Answer:
     --------
     $ pdfalearn ask entropy target.json
     """
-    result = pdfalearn.analysis.entropy(read_automaton(chosen.pdfa))
-    per_word = format_value(result.per_word) + _states_text(result.endless_states)
+    pdfa, notes = read_with_scope(chosen.pdfa)
+    result = pdfalearn.analysis.entropy(pdfa)
+    per_word = format_value(result.per_word) + states_text(result.endless_states)
     members = members_of(result, "per_word", "per_symbol", "endless_states")
     found = {"per word": per_word, "per symbol": result.per_symbol}
-    return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)])
+    return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)], notes)
 
 
 @command("PDFA LANGUAGE form", into=ask)
@@ -252,10 +206,10 @@ def count(chosen: Chosen) -> Answer:
     $ pdfalearn ask count target.json '.*01'
     $ pdfalearn ask count target.json 01 --as ends --json
     """
-    pdfa = read_automaton(chosen.pdfa)
-    language = language_of(chosen.language, chosen.form, pdfa)
+    pdfa, notes = read_with_scope(chosen.pdfa)
+    language = language_of(chosen.language, chosen.form, pdfa.alphabet)
     value = pdfalearn.analysis.expected_count(pdfa, language)
-    return Answer({**_question_members(chosen), "expected": value}, [format_value(value)])
+    return Answer({**_question_members(chosen), "expected": value}, [format_value(value)], notes)
 
 
 @command("PDFA count", into=ask)
@@ -270,16 +224,17 @@ def visits(chosen: Chosen) -> Answer:
     $ pdfalearn ask visits target.json --count 3
     $ pdfalearn ask visits target.json --json
     """
-    result = pdfalearn.analysis.expected_visits(read_automaton(chosen.pdfa))
+    pdfa, notes = read_with_scope(chosen.pdfa)
+    result = pdfalearn.analysis.expected_visits(pdfa)
     members = members_of(result, "states", "transitions", "endless_states")
     most = (-result.states).argsort(kind="stable")[: chosen.count].tolist()
     values = result.states[most].tolist()
     rows = zip(most, values, bars(values), strict=True)
     table = Table(chosen.pdfa, ("state", "visits", ""), rows)
-    return Answer({"file": chosen.pdfa, **members}, [table])
+    return Answer({"file": chosen.pdfa, **members}, [table], notes)
 
 
-def _states_text(states: Sequence[int]) -> str:
+def states_text(states: Sequence[int]) -> str:
     """Name the states in which words never end."""
     if not states:
         return ""

@@ -143,7 +143,7 @@ def condition(chosen: Chosen) -> Answer:
     """
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
-    kept = language_of(chosen.language, chosen.form, pdfa)
+    kept = language_of(chosen.language, chosen.form, pdfa.alphabet)
     result, share = pdfalearn.analysis.condition(pdfa, kept), pdfalearn.probability(pdfa, kept)
     pdfalearn.save(result, chosen.output)
     given = {"file": chosen.pdfa, "output": chosen.output, "probability": share}

@@ -36,7 +36,7 @@ def draw(chosen: Chosen) -> Answer:
     chosen.refuse_overwriting(chosen.pdfa)
     pdfalearn.viewing.check_picture(chosen.output)
     pdfa = read_automaton(chosen.pdfa)
-    word = None if chosen.word is None else word_of(chosen.word, pdfa)
+    word = None if chosen.word is None else word_of(chosen.word, pdfa.alphabet)
     drawn = pdfalearn.draw(pdfa, chosen.output, word=word, **chosen.collect(*_STYLE))
     members = {"file": chosen.pdfa, "output": chosen.output, "states": len(pdfa)}
     return Answer(

@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf
 
+import numpy as np
+
 from pdfalearn.distilling.candidates import Chooser, refit_rows
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
@@ -28,7 +30,8 @@ from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.errors import InputError, StoreError
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UnsteadyModelError
-from pdfalearn.results import DistillingProgress, Frontier, Phase
+from pdfalearn.results import DistillingProgress, Frontier, KeptWords, Phase
+from pdfalearn.samplers import ModelWords
 from pdfalearn.stores import AnswerStore
 from pdfalearn.typing import Integers
 
@@ -58,6 +61,8 @@ _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
 # How many automata of a size are measured on held-out words, the last ones found.
 _KEPT = 2
+# The frontier keeps prefixes as far as their answers have this many numbers.
+_MOST_CELLS = 2**22
 # Automata with more transitions than this are reported without their held-out divergence.
 _REPORTED = 2**22
 
@@ -263,9 +268,10 @@ class Run:
             pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
             rare = rare_loss(fit, evidence, drawn)
             found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
-        return make_frontier(
+        frontier = make_frontier(
             found, held_out, machines, sampling, fresh, is_interrupted=is_interrupted
         )
+        return replace(frontier, kept_words=_keep_words(sampling))
 
     def _report(
         self, states: int | None = None, loss: float | None = None, held_out: float | None = None
@@ -284,6 +290,40 @@ class Run:
             held_out_divergence=held_out,
         )
         self._interrupts.report(self._progress, news)
+
+
+def _keep_words(sampling: Sampling) -> KeptWords | None:
+    """Return the prefixes that were asked and the held-out words, if the model drew the words."""
+    if not isinstance(sampling.sampler, ModelWords):
+        return None
+    observations, most = (
+        sampling.observations,
+        _MOST_CELLS // (len(sampling.observations.alphabet) + 1),
+    )
+    held_out = take_first_words(sampling.held_out, most // 2)
+    if held_out.word_count < 2:
+        return None
+    # Which prefixes are kept must not depend on the held-out words.
+    learnt = take_first_words(sampling.training, most // 2).count_passes(observations) > 0
+    used = learnt | (held_out.count_passes(observations) > 0)
+    tree, kept = observations.nodes, used.nonzero()[0]
+    kept = kept[np.argsort(tree.lengths[kept], kind="stable")]
+    numbers = np.full(tree.size, -1, dtype=np.int32)
+    numbers[kept] = np.arange(len(kept))
+    parents = numbers[tree.parents[kept]]
+    parents[0] = -1
+    different, rows = np.unique(tree.rows[kept], return_inverse=True)
+    answers = np.abs(observations.answers.dense(different.astype(np.int64)))
+    lasts = np.append(np.flatnonzero(np.diff(held_out.words)), len(held_out.words) - 1)
+    return KeptWords(
+        parents=parents,
+        symbols=tree.last_symbols[kept],
+        rows=rows.astype(np.int32),
+        is_learnt=learnt[kept],
+        ends=numbers[held_out.nodes[lasts]],
+        is_cut=tree.lengths[kept] + 1 == sampling.sampler.max_length,
+        answers=answers / answers.sum(axis=1, keepdims=True),
+    )
 
 
 def _space_out(sizes: Iterable[int]) -> Iterator[int]:

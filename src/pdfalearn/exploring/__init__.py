@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
+    from pdfalearn.exploring.any_model import most_likely as most_likely
+    from pdfalearn.exploring.any_model import probability as probability
     from pdfalearn.exploring.asking import explore as explore
     from pdfalearn.exploring.drifting import Apart as Apart
     from pdfalearn.exploring.drifting import Difference as Difference
@@ -16,5 +18,9 @@ if TYPE_CHECKING:
     from pdfalearn.exploring.likeliest import Likely as Likely
     from pdfalearn.exploring.recording import Baseline as Baseline
     from pdfalearn.exploring.sampling import Draws as Draws
+
+if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.exploring.any_model import draw_in as draw_in
+    from pdfalearn.exploring.any_model import draw_texts as draw_texts
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

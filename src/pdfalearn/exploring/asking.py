@@ -166,7 +166,10 @@ def explore(
 
 
 class LiveRun:
-    """An exploration under way, of one model or of several over the same symbols."""
+    """An exploration under way, of one model or of several over the same symbols.
+
+    With ``to_the_end`` a text counts only when it has ended, though it match whatever follows.
+    """
 
     def __init__(
         self,
@@ -179,6 +182,7 @@ class LiveRun:
         cut_ends: bool = False,
         batch: int | None = None,
         progress: Progress | None = None,
+        to_the_end: bool = False,
     ) -> None:
         self.models = models
         live = [model for model in models if not isinstance(model, Baseline)]
@@ -187,7 +191,8 @@ class LiveRun:
         self.names, given = name_languages(languages)
         if cut_ends and within is None:
             raise InputError("cut_ends is about where answers are cut; say with within= where")
-        self.match, reading = match, read_languages(asked, given, match, cut_ends=cut_ends)
+        self.match = match
+        reading = read_languages(asked, given, match, cut_ends=cut_ends, to_the_end=to_the_end)
         words = words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
         # Where nothing counts as ended there, a word may still end after its last symbol that is

@@ -22,6 +22,7 @@ from pdfalearn.exploring.asking import (
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.exploring.noise import measure_noise
+from pdfalearn.exploring.page_data import Parts, drift_page
 from pdfalearn.exploring.questions import Languages, Match, OfText
 from pdfalearn.exploring.recording import Baseline
 from pdfalearn.exploring.sampling import ROUNDING
@@ -105,6 +106,10 @@ class Drift:
         if self.high <= tolerance:
             return True
         return False if self.low > tolerance else None
+
+    def page_parts(self) -> tuple[str, Parts]:
+        """Return the title and the parts of its page; ``view`` makes it."""
+        return drift_page(self)
 
     def __str__(self) -> str:
         rows = [("total variation", "of classes", "", "of answers", "")]

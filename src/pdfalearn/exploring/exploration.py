@@ -13,6 +13,7 @@ from pdfalearn.checks import check_integer, check_share
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.frontier import TAIL
 from pdfalearn.exploring.likeliest import Likely, list_likeliest
+from pdfalearn.exploring.page_data import Parts, exploration_page
 from pdfalearn.exploring.prefixes import Found
 from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimate
 from pdfalearn.frozen import Frozen
@@ -137,6 +138,10 @@ class Exploration(Frozen):
     def __getitem__(self, name: str) -> Bounds:
         """Return the bounds of one language."""
         return _certain(*self._bound(self._run.labels_of(name)))
+
+    def other(self) -> tuple[float, float]:
+        """Return at least and at most how likely an answer is that matches nothing."""
+        return self._bound(~self._run.labels_of(None))
 
     def given(self, name: str, condition: str | None = None) -> Bounds:
         """Return bounds on how likely a language is among answers in another, or in any.
@@ -296,6 +301,10 @@ class Exploration(Frozen):
                 )
                 table.writerow((prompt, "", part.low, part.high))
 
+    def page_parts(self) -> tuple[str, Parts]:
+        """Return the title and the parts of its page; ``view`` makes it."""
+        return exploration_page(self, _MEANINGS[self._run.match])
+
     def close(self) -> None:
         """Let go of what the opened model holds; `more` opens it again."""
         self._run.close()
@@ -314,8 +323,8 @@ class Exploration(Frozen):
             rows += [(name, f"{one.low:.6f}", f"{one.high:.6f}") for name, one in bounds]
             if len(self.names) > 1:
                 rows.append(("any of these", f"{self.low:.6f}", f"{self.high:.6f}"))
-            other = _certain(*self._bound(~self._run.labels_of(None)))
-            rows.append(("none of these", f"{other.low:.6f}", f"{other.high:.6f}"))
+            low, high = self.other()
+            rows.append(("none of these", f"{low:.6f}", f"{high:.6f}"))
         parts_of = [f"{kind} {mass:.3g}" for kind, mass in self.open.items() if mass > 0]
         lines = [
             format_table(rows),

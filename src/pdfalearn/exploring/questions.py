@@ -54,7 +54,12 @@ def describe_symbols(model: LanguageModel, reading: Reading) -> Question:
 
 
 def read_languages(
-    model: LanguageModel, languages: list[LanguageLike], match: Match, *, cut_ends: bool
+    model: LanguageModel,
+    languages: list[LanguageLike],
+    match: Match,
+    *,
+    cut_ends: bool,
+    to_the_end: bool,
 ) -> Reading:
     """Return languages as they are read in the symbols of a model."""
     if match not in ("whole", "begins", "contains"):
@@ -69,7 +74,8 @@ def read_languages(
         languages = [containing(language) for language in map(str, languages)]
     settings: dict[str, Any] = {"by_beginning": match != "whole", "cut_ends": cut_ends}
     if isinstance(model, OfText):
-        return TokenReading(languages, model.token_bytes, stops=model.stops, **settings)
+        settings |= {"is_lasting": not to_the_end, "stops": model.stops}
+        return TokenReading(languages, model.token_bytes, **settings)
     return SymbolReading(languages, model.alphabet, **settings)
 
 

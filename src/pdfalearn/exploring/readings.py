@@ -128,11 +128,12 @@ class TokenReading:
         *,
         by_beginning: bool = False,
         cut_ends: bool = False,
+        is_lasting: bool = True,
         stops: Sequence[bytes] = (),
     ) -> None:
         self.spelling, self.stops = spelling, tuple(stops)
         labelled = label_texts(
-            languages, by_beginning=by_beginning, is_lasting=True, stops=self.stops
+            languages, by_beginning=by_beginning, is_lasting=is_lasting, stops=self.stops
         )
         self.dfa, self._sure = labelled.label_sure()
         self.control = len(self.dfa.members)

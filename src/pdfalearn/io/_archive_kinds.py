@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Generic, TypeVar, get_args
 
 from pdfalearn.errors import FileFormatError
@@ -52,6 +52,8 @@ class ArchiveKind(Generic[_Thing]):
     """Makes the thing of a text, its arrays, ``certificate`` and ``notes``, or refuses them."""
     parts: str
     """How to save only a part of the thing."""
+    defaults: Document = field(default_factory=dict)
+    """The values of keys that older files do not have."""
 
     @property
     def text_name(self) -> str:
@@ -76,7 +78,7 @@ class ArchiveKind(Generic[_Thing]):
         name = self.text_name
         with open_archive(stream) as archive:
             check_sizes(archive, stream)
-            document = parse_object(archive.read(name), name)
+            document = {**self.defaults, **parse_object(archive.read(name), name)}
             check_kind(document, f"pdfalearn {self.noun}")
             check_keys(document, {"format", "version", "certificate", "notes", *self.keys}, name)
             # What the text calls for is known only once the text is known to be right.

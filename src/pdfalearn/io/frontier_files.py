@@ -20,15 +20,27 @@ from pdfalearn.files import (
 )
 from pdfalearn.io._archive_kinds import ArchiveKind, Document, Dtypes
 from pdfalearn.io.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
-from pdfalearn.results import Frontier, Point
+from pdfalearn.results import Frontier, KeptWords, Point
 
 FIGURES = [field.name for field in fields(Point) if field.name not in ("states", "pdfa")]
 """The columns of figures.npy."""
 _F8 = ("<f8",)
+# Answers sum up to 1 but for this.
+_SUM = 1e-9
 _KEPT = {
     "lengths.npy": Member("kept_lengths", _F8, ("words",), 1, LARGEST),
     "losses.npy": Member("kept_losses", _F8, ("points", "words"), 0, LARGEST),
     "infinite.npy": Member("kept_infinite", _F8, ("points", "words"), 0, LARGEST),
+}
+_I4 = ("<i4",)
+_WORDS = {
+    "parents.npy": Member("parents", _I4, ("prefixes",), root=-1),
+    "symbols.npy": Member("symbols", _I4, ("prefixes",)),
+    "answers.npy": Member("answers", _F8, ("answers", "columns"), 0, 1),
+    "rows.npy": Member("rows", _I4, ("prefixes",), 0, "answers"),
+    "learnt.npy": Member("is_learnt", ("|b1",), ("prefixes",)),
+    "ends.npy": Member("ends", _I4, ("kept",), 0, "prefixes"),
+    "cut.npy": Member("is_cut", ("|b1",), ("prefixes",)),
 }
 _FIGURES = {"figures.npy": Member("figures", _F8, ("points", len(FIGURES)))}
 
@@ -39,6 +51,7 @@ def _describe(frontier: Frontier) -> Document:
         "sizes": list(frontier.sizes),
         "figures": FIGURES,
         "model_perplexity": frontier.model_perplexity,
+        "keeps_words": frontier.kept_words is not None,
     }
 
 
@@ -51,7 +64,10 @@ def _check_text(document: Document) -> Dtypes:
         raise wrong("model_perplexity", perplexity, "null or a number of 0 or more")
     for name in ("states", "sizes"):
         _check_growing(document[name], name)
-    tables = {name: member.dtypes for name, member in (_FIGURES | _KEPT).items()}
+    if type(document["keeps_words"]) is not bool:
+        raise wrong("keeps_words", document["keeps_words"], "true or false")
+    words = _WORDS if document["keeps_words"] else {}
+    tables = {name: member.dtypes for name, member in (_FIGURES | _KEPT | words).items()}
     return tables | {
         f"{count}/{name}": dtypes for count in document["states"] for name, dtypes in DTYPES.items()
     }
@@ -60,6 +76,8 @@ def _check_text(document: Document) -> Dtypes:
 def _arrays_of(frontier: Frontier) -> Arrays:
     figures = [[getattr(point, name) for name in FIGURES] for point in frontier]
     arrays = {"figures.npy": np.array(figures, "<f8"), **arrays_of_value(frontier, _KEPT)}
+    if frontier.kept_words is not None:
+        arrays |= arrays_of_value(frontier.kept_words, _WORDS)
     for point in frontier:
         for name, array in arrays_of_pdfa(point.pdfa).items():
             arrays[f"{point.states}/{name}"] = array
@@ -78,8 +96,11 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Frontier:
     details = shared["certificate"].details
     if document["model_perplexity"] is None and "training_positions" not in details:
         raise wrong("details", details, "an object with training_positions, as of recorded words")
+    points = _points(document["states"], figures.tolist(), arrays)
+    words = _words(arrays, len(points[0].pdfa.alphabet)) if document["keeps_words"] else None
     return Frontier(
-        points=_points(document["states"], figures.tolist(), arrays),
+        points=points,
+        kept_words=words,
         sizes=tuple(document["sizes"]),
         model_perplexity=document["model_perplexity"],
         **kept,
@@ -99,6 +120,19 @@ def _points(states: list[int], figures: list[list[float]], arrays: Arrays) -> tu
     return tuple(points)
 
 
+def _words(arrays: Arrays, width: int) -> KeptWords:
+    """Return the prefixes and held-out words, or refuse arrays that do not fit together."""
+    kept = KeptWords(**check_members(arrays, _WORDS, {"columns": width + 1}))
+    check_range(kept.symbols[1:], "symbols.npy", 0, width - 1)
+    if len(kept.ends) < 2:
+        raise FileFormatError("ends.npy has fewer than two held-out words")
+    if (kept.is_learnt[1:] & ~kept.is_learnt[kept.parents[1:]]).any():
+        raise FileFormatError("learnt.npy has a prefix, but not the one before it")
+    if (np.abs(kept.answers.sum(axis=1) - 1) > _SUM).any():
+        raise FileFormatError("answers.npy has a row that does not sum up to 1")
+    return kept
+
+
 def _check_growing(value: object, name: str) -> None:
     """Refuse what is not a list of at least one integer, each larger than the one before."""
     if not isinstance(value, list) or not all(type(each) is int for each in value) or not value:
@@ -109,10 +143,11 @@ def _check_growing(value: object, name: str) -> None:
 
 FRONTIER = ArchiveKind(
     noun="frontier",
-    keys={"states", "sizes", "figures", "model_perplexity"},
+    keys={"states", "sizes", "figures", "model_perplexity", "keeps_words"},
     describe=_describe,
     arrays_of=_arrays_of,
     check_text=_check_text,
     make=_make,
     parts="one automaton alone: save(frontier.best, …) or save(frontier.at_most(30), …)",
+    defaults={"keeps_words": False},
 )

@@ -118,7 +118,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : PDFA, PFA, Result, Frontier or TreeNode
+    thing : PDFA, PFA, Result, Frontier, TreeNode, Exploration or Drift
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
@@ -126,7 +126,8 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
         ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
-        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes.
+        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an `Exploration`
+        or a `Drift` a page alone.
 
     Raises
     ------
@@ -150,7 +151,8 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     """
     writers = _writers_for(type(thing), path)
     if writers is None:
-        kinds = ", ".join(["PFA", *(kind.__name__ for kind in _WRITERS_OF)])
+        classes = [kind.__name__ for kind in _WRITERS_OF]
+        kinds = ", ".join(["PFA", *classes, "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -280,6 +282,8 @@ def _writers_for(
     if found is None:
         from pdfalearn.models import PFA
 
+        if hasattr(kind, "page_parts"):  # what is known of live models
+            return {_PAGE: _write_page}
         return PFA_WRITERS if issubclass(kind, PFA) else None
     name, writers = check_name(path), _WRITERS_OF[found]
     if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):

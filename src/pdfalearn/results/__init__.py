@@ -45,10 +45,12 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.evaluations import fact_cells as fact_cells
     from pdfalearn.results.evaluations import figure as figure
     from pdfalearn.results.frontiers import EVERY as EVERY
+    from pdfalearn.results.frontiers import KeptWords as KeptWords
     from pdfalearn.results.frontiers import Phase as Phase
     from pdfalearn.results.frontiers import frontier_cells as frontier_cells
     from pdfalearn.results.frontiers import frontier_header as frontier_header
     from pdfalearn.results.frontiers import model_texts as model_texts
+    from pdfalearn.results.frontiers import scope_text as scope_text
     from pdfalearn.results.learning_runs import History as History
     from pdfalearn.results.learning_runs import cost_texts as cost_texts
     from pdfalearn.results.recommendations import IMPOSSIBLE as IMPOSSIBLE

@@ -81,6 +81,26 @@ class Point:
         return log(self.perplexity)
 
 
+@dataclass(frozen=True, eq=False)
+class KeptWords(ArrayValue):
+    """The prefixes whose answers a frontier was made of, and the words that were held out."""
+
+    parents: NDArray[np.int32]
+    """The number of the prefix one symbol shorter, by length; -1 for the empty word, the first."""
+    symbols: NDArray[np.int32]
+    """The code of the last symbol of each prefix."""
+    rows: NDArray[np.int32]
+    """The number of the model's answer after each prefix."""
+    is_learnt: NDArray[np.bool_]
+    """Which prefixes were asked for words to learn from; others are of held-out words alone."""
+    ends: NDArray[np.int32]
+    """The last prefix of every held-out word."""
+    is_cut: NDArray[np.bool_]
+    """Behind which prefixes words are cut, so that nothing that follows was asked."""
+    answers: NDArray[np.float64]
+    """The different answers, the end first."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Frontier(ArrayValue, NotebookValue):
     """The best automaton found for each of some sizes, the smallest first.
@@ -115,6 +135,8 @@ class Frontier(ArrayValue, NotebookValue):
     """For each held-out word, its number of positions."""
     notes: tuple[str, ...] = ()
     """What went wrong after the automata were finished."""
+    kept_words: KeptWords | None = None
+    """The held-out words and the answers along them, if the model itself drew them."""
 
     def __len__(self) -> int:
         return len(self.points)
@@ -349,6 +371,16 @@ def model_texts(frontier: Frontier) -> list[str]:
 def _nats_text(value: float) -> str:
     """Write a divergence in seven characters; of a small one the digits that count."""
     return f"{value:.1e}" if 0 < value < 1e-4 else f"{value:.5f}"
+
+
+def scope_text(frontier: Frontier) -> str:
+    """Return of what answers of a frontier's best automaton are exact, and how near that is."""
+    best, measure = frontier.point(len(frontier.best)), frontier_header(frontier)[1]
+    text = (
+        f"exact of the automaton of {count_text(best.states, 'states')}, whose {measure} on "
+        f"held-out words is {best.divergence:.4g} per symbol ({best.low:.4g} to {best.high:.4g})"
+    )
+    return text if frontier.is_of_words else f"{text}; explore asks the model itself"
 
 
 def frontier_cells(frontier: Frontier) -> list[tuple[str, ...]]:

@@ -22,6 +22,7 @@ from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, pref
 
 if TYPE_CHECKING:
     from pdfalearn.corpora import Corpus
+    from pdfalearn.languages import LanguageLike
 
 
 class Sampler(Protocol):
@@ -190,20 +191,30 @@ def model_words(
 
 
 def sample(
-    model: PDFA | LanguageModel, count: int, *, seed: int | None = None, max_length: int = 1000
+    model: PDFA | LanguageModel,
+    count: int,
+    language: LanguageLike | None = None,
+    *,
+    seed: int | None = None,
+    max_length: int = 1000,
 ) -> Sample:
     """Draw words from any model.
 
     Parameters
     ----------
     model : PDFA or LanguageModel
-        Where the words come from. A model that can only be asked is asked after every prefix.
+        Where the words come from. A model that can only be asked is asked after every prefix. Those
+        of `Answers` are texts.
     count : int
         How many words.
+    language : str, DFA, Language, or iterable of words, optional
+        Only words in it, exactly as likely as they are among all of these; a model that can only be
+        asked is explored for them. Longer ones than ``max_length`` are not drawn then.
     seed : int, optional
         Same seed, same words. Other words each time if not given.
     max_length : int
-        Words are cut at this length, and flagged.
+        Words are cut at this length, and flagged. So are texts that are drawn for a ``language``
+        where they match whatever follows.
 
     Returns
     -------
@@ -216,15 +227,28 @@ def sample(
     >>> model = FunctionModel(lambda words: [[0.0, 1.0]] * len(words), "a")
     >>> sample(model, 1, max_length=3)
     Sample(words=[('a', 'a', 'a')], cut=array([ True]))
+    >>> coin = FunctionModel(lambda words: [[0.5, 0.3, 0.2]] * len(words), "ht")
+    >>> sample(coin, 3, "h*t", seed=1).words
+    [('t',), ('t',), ('h', 't')]
     """
+    # Learning does not need these.
+    from pdfalearn.exploring import draw_in, draw_texts
+    from pdfalearn.models import Answers
+
     asked = as_model(model)
+    count = check_integer(count, "count", 0)
+    max_length = check_integer(max_length, "max_length", 0)
+    if language is not None:
+        number = int(np.random.default_rng(seed).integers(2**31)) if seed is None else seed
+        found, are_whole = draw_in(asked, language, count, number, max_length)
+        return Sample(found, ~np.array(are_whole, dtype=bool))
     if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
         return asked.pdfa.sample(count, seed, max_length)
     if type(asked) is PFA:
         return asked.sample(count, seed, max_length)
-    count = check_integer(count, "count", 0)
-    max_length = check_integer(max_length, "max_length", 0)
     random = np.random.default_rng() if seed is None else make_generator(seed)
+    if isinstance(asked, Answers):
+        return Sample(*draw_texts(asked, count, random, max_length))
     with ObservationTree(asked, Exact()) as observations:
         # Whether a word of the maximal length ends there is drawn as well, as from a PDFA.
         words = model_words(count, max_length + 1, observations, random)

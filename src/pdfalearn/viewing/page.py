@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from pdfalearn.files import write_named
 from pdfalearn.text import escaped
@@ -42,7 +42,7 @@ SCRIPTS = (
         "run",
         "frontier",
     ),
-    *("pair", "recorded", "start"),
+    *("pair", "recorded", "explored", "start"),
 )
 STYLES = ("page", "automaton", "chart", "panels")
 
@@ -115,6 +115,15 @@ class Part(NamedTuple):
     kind: str  # the panel's name in the scripts: ``panels[kind]`` shows the data
     heading: str  # shown above the panel; empty for none
     data: dict[str, Any]  # what can be written as JSON
+
+
+@runtime_checkable
+class HasParts(Protocol):
+    """What knows the title and the parts of its own page: what is known of live models."""
+
+    def page_parts(self) -> tuple[str, list[tuple[str, str, dict[str, Any]]]]:
+        """Return them; a part is its kind, heading and data."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from pdfalearn.viewing.automaton import (
     finite_or_none,
 )
 from pdfalearn.viewing.choosing import cut_visits
-from pdfalearn.viewing.page import Page, Part, make_page
+from pdfalearn.viewing.page import HasParts, Page, Part, make_page
 
 if TYPE_CHECKING:
     from pdfalearn.corpora import CorpusLike
@@ -54,7 +54,9 @@ MEANINGS = {
     "tested": "No difference was found, and no more is known.",
     "stopped": "A bound was reached before learning was done.",
     "interrupted": "Somebody stopped it before learning was done.",
-    "distilled": "It was measured on words that nothing was learnt from.",
+    "distilled": "It was measured on words that nothing was learnt from. What is asked of an "
+    "automaton is exact of that automaton, and only as near to what is behind it as this says: "
+    "explore asks a model itself.",
 }
 
 
@@ -68,7 +70,7 @@ def view(
 
     Parameters
     ----------
-    thing : PDFA, Result or Frontier
+    thing : PDFA, Result, Frontier, Exploration or Drift
         What to look at.
     *others : PDFA, or one or two Corpus
         Beside an automaton: a second one over the same symbols, and the page shows where the two
@@ -112,9 +114,13 @@ def view(
         name, parts = f"Learnt PDFA of {count_text(len(thing.pdfa), 'states')}", result_parts(thing)
     elif isinstance(thing, Frontier):
         name, parts = _frontier_title(thing), frontier_parts(thing)
+    elif isinstance(thing, HasParts):
+        name, data = thing.page_parts()
+        parts = [Part(*each) for each in data]
     else:
         raise InputError(
-            f"there is no page of {described(thing)}; what has one: PDFA, Result, Frontier; "
+            f"there is no page of {described(thing)}; what has one: PDFA, Result, Frontier, "
+            f"Exploration, Drift; "
             f"{pdfa_remedy(thing)}"
         )
     return make_page(name if title is None else str(title), parts)
