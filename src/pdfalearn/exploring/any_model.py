@@ -18,7 +18,7 @@ from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.asking import DEFAULT_CALLS, LiveRun, Progress
 from pdfalearn.exploring.likeliest import Likely, spell_words
-from pdfalearn.exploring.questions import check_budget
+from pdfalearn.exploring.live_questions import check_budget
 from pdfalearn.exploring.sampling import _walk
 from pdfalearn.languages import HasLength, LanguageLike
 from pdfalearn.models import Answers, LanguageModel, as_model

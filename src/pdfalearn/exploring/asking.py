@@ -22,7 +22,7 @@ from pdfalearn.exploring.exploration import (
     check_share_or_one,
 )
 from pdfalearn.exploring.frontier import Frontier
-from pdfalearn.exploring.questions import (
+from pdfalearn.exploring.live_questions import (
     Languages,
     Match,
     check_budget,

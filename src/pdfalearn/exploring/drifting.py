@@ -21,10 +21,10 @@ from pdfalearn.exploring.asking import (
 )
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
-from pdfalearn.exploring.noise import measure_noise
+from pdfalearn.exploring.live_questions import Languages, Match, OfText
 from pdfalearn.exploring.page_data import Parts, drift_page
-from pdfalearn.exploring.questions import Languages, Match, OfText
 from pdfalearn.exploring.recording import Baseline
+from pdfalearn.exploring.rounding_noise import measure_noise
 from pdfalearn.exploring.sampling import ROUNDING
 from pdfalearn.models import LanguageModel, as_model
 from pdfalearn.text import format_table, shorten

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pdfalearn.models.protocol import QueryCost as QueryCost
     from pdfalearn.models.recurrent import RecurrentModel as RecurrentModel
     from pdfalearn.models.recurrent import StepNetwork as StepNetwork
-    from pdfalearn.models.served.answers import ServedAnswers as ServedAnswers
     from pdfalearn.models.served.model import LikeliestTokensWarning as LikeliestTokensWarning
     from pdfalearn.models.served.model import ServedModel as ServedModel
+    from pdfalearn.models.served.served_answers import ServedAnswers as ServedAnswers
     from pdfalearn.models.spelling import Spelling as Spelling
     from pdfalearn.models.transformer import TransformerModel as TransformerModel
     from pdfalearn.rows import Rows as Rows
