@@ -12,12 +12,12 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 264,
-    "lines in all": 54_000,
-    "lines of code": 35_250,
+    "files": 269,
+    "lines in all": 56_200,
+    "lines of code": 36_800,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
-    "modules with one importer": 38,
+    "modules with one importer": 36,
     "names used for several modules": 11,
     "functions named by a participle, %": 6.6,
     "public names at the top": 45,
@@ -28,7 +28,7 @@ AT_MOST = {
     "learn: functions": 173,
     "learn: files": 31,
     "learn: greatest depth of the user's function": 11,
-    "distill: functions": 285,
+    "distill: functions": 286,
     "distill: files": 44,
     "distill: greatest depth of the user's network": 12,
 }
