@@ -51,12 +51,12 @@ from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
-_STRUCTURE, _CHOOSING = 2**18, 2**22
+_STRUCTURE, _CHOOSING = 2**17, 2**22
 # A teacher's automata are searched for up to this size: words need not support their rows.
 _TAUGHT = 600
-# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
-# time grows faster than the prefixes, have fewer.
-_TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
+# A teacher is trained with more prefixes; criteria of merging, whose time grows faster than the
+# prefixes, have fewer.
+_TRAINING_STRUCTURE, _MERGED_STRUCTURE = 2**18, 2**15
 # Tables of this many prefixes times symbols fit into memory.
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
@@ -140,10 +140,9 @@ class WordsRun:
         """Search, choose and measure to the end."""
         self._phase = "automata"
         self._report()
-        structure = self._take_structure(_STRUCTURE)
-        self._search(structure, self._sizes)
+        self._search(self._take_structure(_STRUCTURE), self._sizes)
         self._merge_prefixes()
-        self._learn_from_teacher(structure)
+        self._learn_from_teacher()
         return self._make_frontier(is_interrupted=False)
 
     def salvage(self) -> Frontier | None:
@@ -215,16 +214,16 @@ class WordsRun:
         training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
         return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
 
-    def _learn_from_teacher(self, structure: Recorded) -> None:
+    def _learn_from_teacher(self) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
         if len(self._training.words) < _FOR_TEACHER or max(self._sizes) < TAUGHT_AT_LEAST:
             return
-        teacher = train_teacher(structure.tree, self._seed)
+        teacher = train_teacher(self._take_structure(_TRAINING_STRUCTURE).tree, self._seed)
         taught = self._held_out.teacher_losses(teacher)
         best = min(self._found.values(), key=sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_table(_TAUGHT_STRUCTURE)
+            structure = self._take_table(_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             sizes = self._asked or [
                 size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
