@@ -70,7 +70,7 @@ _MOST_HELD_OUT = 2**20
 _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 # At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
-# In so many turns held-out words are measured with what the others choose.
+# The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12

@@ -175,7 +175,8 @@ class Frontier(ArrayValue, NotebookValue):
             symbols = self.points[0].pdfa.alphabet
             positions = float(str(self.certificate.details["training_positions"]))
             training = np.array([point.training_divergence for point in self]) * positions
-            is_taught = self.certificate.details.get("is_taught", [False] * len(self))
+            noted = self.certificate.details.get("is_taught")
+            is_taught = noted if isinstance(noted, list) else []
             place = find_supported(
                 states, len(symbols), training, losses, self.kept_lengths, is_taught
             )

@@ -137,7 +137,7 @@ def find_supported(
         # The logarithm of the number of ways to choose the transitions that get states.
         ways = lgamma(edges + 1) - lgamma(more + 1) - lgamma(edges - more + 1)
         gain = training[chosen] - training[place] - ways
-        if difference.sum() < 0 and (gain > 0 or is_taught[place]):
+        if difference.sum() < 0 and (gain > 0 or any(is_taught[place : place + 1])):
             error = standard_error(difference, lengths)
             if (
                 gain > more * symbols * np.log(states[place])
