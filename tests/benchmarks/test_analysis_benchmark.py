@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from benchmarks import analysis
@@ -25,5 +27,9 @@ def test_storm_agrees() -> None:
 @pytest.mark.slow
 def test_scores_are_timed_three_ways() -> None:
     need_module("pocketsphinx")
-    need_module("kenlm")
-    assert [row[0] for row in analysis.score_rows(250_000)][3] == "KenLM"
+    has_kenlm = sys.version_info < (3, 13)  # it does not compile with later ones
+    if has_kenlm:
+        need_module("kenlm")
+    names = [row[0] for row in analysis.score_rows(250_000)]
+    assert ("KenLM" in names) == has_kenlm
+    assert len(names) == 5 + has_kenlm

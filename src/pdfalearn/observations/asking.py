@@ -33,8 +33,11 @@ from pdfalearn.typing import Floats
 if TYPE_CHECKING:
     from pdfalearn.stores import ModelAnswers
 
-# Batches have at most this many words.
+# Batches of words that cost nothing have at most this many.
 _LARGEST_BATCH = 2**16
+# All others have at most this many: larger ones bring nothing, and between two of them progress is
+# reported, answers are noted, and Ctrl-C stops.
+_LARGEST_PAID_BATCH = 2**13
 # Where a budget or a store counts words that cost something, batches have at most this many.
 _LOST_AT_MOST = 1024
 # Where moreover every distribution is a question of its own, as to a server.
@@ -69,6 +72,7 @@ class Asker:
         self._prefixes_free = model.cost.prefix == 0
         # Whether the row before an undefined word, or a guide, says so for nothing.
         self._undefined_free = self._prefixes_free or model.is_constrained
+        self._largest_batch = _LARGEST_BATCH if model.cost.is_free else _LARGEST_PAID_BATCH
         self._at_once = max(1, _MOST_BYTES // (8 * answers.width))
         # Whether a budget or a store counts words, or a server gets them: what it has answered is
         # noted soon, as it may fail for good in the next batch.
@@ -113,7 +117,7 @@ class Asker:
         if self._meter.guard is not None:
             nbytes = table.size * table.node_bytes + self._answers.nbytes
             self._meter.check_guard(self._meter.guard, nbytes)
-        size = self._batch_size() if self._is_counted else _LARGEST_BATCH
+        size = self._batch_size() if self._is_counted else self._largest_batch
         for begin in range(0, len(nodes), size):
             part = nodes[begin : begin + size]
             if begin:

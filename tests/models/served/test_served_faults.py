@@ -306,6 +306,28 @@ def test_an_interrupt_stops_at_once(tmp_path: Path) -> None:
     assert seconds < 50, "the requests under way take a minute"
 
 
+CLOSED_EARLY = """
+import asyncio, random, socket, time
+from pdfalearn.models.served._client import Client
+with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+    delays = random.Random(1)
+    for _ in range(10):
+        client = Client("http://127.0.0.1:%d" % listener.getsockname()[1], None, 64, 5, 1)
+        client._open()
+        work = client._send_all("/", [{}] * 64, print)
+        asyncio.run_coroutine_threadsafe(work, client._loop)
+        time.sleep(delays.random() / 50)
+        client._close()
+"""
+
+
+@pytest.mark.slow
+def test_connections_that_begin_are_closed_without_a_warning() -> None:
+    command = [sys.executable, "-W", "always", "-c", CLOSED_EARLY]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=True)
+    assert done.stderr == ""
+
+
 @pytest.mark.slow
 def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
     with HangingServer(AutomatonLLM(spelled_target(9, seed=1))) as server:

@@ -58,6 +58,7 @@ class Client:
 
     _http: httpx.AsyncClient
     _loop: asyncio.AbstractEventLoop
+    _tasks: set[asyncio.Task[None]]
     _close: weakref.finalize[..., Any]
 
     def __init__(
@@ -116,11 +117,13 @@ class Client:
             trust_env=not is_local,  # no proxy leads to this machine itself
             follow_redirects=False,
         )
-        self._loop = asyncio.new_event_loop()
+        self._loop, self._tasks = asyncio.new_event_loop(), set()
         thread = Thread(target=_run, args=(self._loop,), name="served model", daemon=True)
         thread.start()
         self._owner = os.getpid()
-        self._close = weakref.finalize(self, _close, self._http, self._loop, thread, self._owner)
+        self._close = weakref.finalize(
+            self, _close, self._http, self._loop, self._tasks, thread, self._owner
+        )
 
     async def _send_all(self, path: str, bodies: Sequence[Body | None], note: Note) -> None:
         waiting = iter(enumerate(bodies))
@@ -137,7 +140,12 @@ class Client:
                 errors.append(error)
                 given_up.set()
 
-        await asyncio.gather(*[send_some() for _ in range(min(self._in_flight, len(bodies)))])
+        count = min(self._in_flight, len(bodies))
+        senders = [asyncio.create_task(send_some()) for _ in range(count)]
+        for task in filter(None, (asyncio.current_task(), *senders)):
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        await asyncio.gather(*senders)
         if errors:
             raise errors[0]
 
@@ -239,15 +247,22 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _close(
-    http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop, thread: Thread, owner: int
+    http: httpx.AsyncClient,
+    loop: asyncio.AbstractEventLoop,
+    tasks: set[asyncio.Task[None]],
+    thread: Thread,
+    owner: int,
 ) -> None:
     """Cancel requests, close connections, and end the loop; in a fork there is nothing to end."""
 
     async def end() -> None:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
+        # Only our own tasks: what they have started they cancel themselves, once it runs.
+        ours = list(tasks)
+        for task in ours:
             task.cancel()
-        await asyncio.gather(*others, http.aclose(), return_exceptions=True)
+        await asyncio.gather(*ours, return_exceptions=True)
+        with suppress(Exception):
+            await http.aclose()
         loop.stop()
 
     if owner == os.getpid():
