@@ -64,14 +64,14 @@ def compare_points(ours: list[Record], theirs: list[Record]) -> list[tuple[Recor
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and how often ours is not lower."""
+    """Print how often ours is not lower, and the sizes at which it is not."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora.sizes")
     parser.add_argument("--corpora", default=",".join(CORPORA))
     parser.add_argument("--results", type=Path)
+    parser.add_argument("--all", action="store_true", help="list sizes that are not lost, too")
     options = parser.parse_args(arguments)
     results = KeptResults(options.results)
-    print_header(["corpus", "rival", "setting", "states", "theirs", "ours", "states of ours", ""])
-    lost, compared, summary = 0, 0, []
+    rows, summary, total = [], [], [0, 0]
     for corpus in options.corpora.split(","):
         records = {
             learner: results.compute_elsewhere(
@@ -80,24 +80,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for learner in (OURS, *GRIDS)
         }
         ours = records[OURS]["value"]
+        compared, lost = 0, 0
         for rival in GRIDS:
             for theirs, beside in compare_points(ours, records[rival]["value"]):
                 is_lost = beside is None or beside["loss"] >= theirs["loss"]
-                lost, compared = lost + is_lost, compared + 1
-                found = ["none", ""] if beside is None else [f"{beside['loss']:.4f}"]
-                found += [] if beside is None else [beside["states"]]
-                cells = [theirs["setting"], theirs["states"], f"{theirs['loss']:.4f}", *found]
-                print_row([corpus, rival, *cells, "lost" if is_lost else ""])
+                compared, lost = compared + 1, lost + is_lost
+                if is_lost or options.all:
+                    found = ["none", ""]
+                    if beside is not None:
+                        found = [f"{beside['loss']:.4f}", beside["states"]]
+                    cells = [theirs["setting"], theirs["states"], f"{theirs['loss']:.4f}", *found]
+                    rows.append([corpus, rival, *cells, "lost" if is_lost else ""])
+        total = [total[0] + compared, total[1] + lost]
         best = next(point for point in ours if point["best"])
         lowest = {rival: min(one["loss"] for one in records[rival]["value"]) for rival in GRIDS}
         seconds = [records[learner]["seconds"] for learner in (OURS, *GRIDS)]
         losses = [f"{loss:.4f}" for loss in (best["loss"], *lowest.values())]
-        summary.append([corpus, best["states"], *losses, *seconds])
-    print(f"\nLost: {lost} of {compared} sizes.\n")
-    print_header(
-        ["corpus", "states of best", "best", *GRIDS, "s of ours", *(f"s of {n}" for n in GRIDS)]
-    )
-    for row in summary:
+        summary.append([corpus, compared, lost, best["states"], *losses, *seconds])
+    titles = ["corpus", "sizes", "lost", "states of best", "best", *GRIDS, "s of ours"]
+    print_header([*titles, *(f"s of {name}" for name in GRIDS)])
+    for row in [*summary, ["all", *total]]:
+        print_row(row)
+    print()
+    print_header(["corpus", "rival", "setting", "states", "theirs", "ours", "states of ours", ""])
+    for row in rows:
         print_row(row)
 
 

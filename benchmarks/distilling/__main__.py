@@ -56,7 +56,8 @@ def kept(task: Task, fresh: Answers, names: Sequence[str], anew: bool) -> list[P
 
 def points_of(found: Run, rival: str) -> list[Point]:
     """Print how long distilling took, and return its points; the last one is the best."""
-    print(f"{rival}: {found.seconds:.0f} s of the processor", flush=True)
+    beside = f"beside {found.model_seconds:.1f} s of the model"
+    print(f"{rival}: {found.seconds:.1f} s of the processor {beside}", flush=True)
     named = [(f"at most {each.at_most}", each) for each in found.points]
     return [
         Point(rival, setting, each.states, each.fresh, each.infinite)

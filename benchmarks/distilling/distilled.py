@@ -18,6 +18,7 @@ from benchmarks.checkouts import command_in
 from benchmarks.distilling.answers import LONGEST, Answers, asked
 from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
+from benchmarks.distilling.timing import Timed
 from pdfalearn import Budget, LanguageModel, distill
 from pdfalearn.samplers import ModelWords
 
@@ -43,7 +44,9 @@ class Run(NamedTuple):
 
     points: list[Distilled]
     best: Distilled
+    # Of the processor: those of distilling itself, and those of the model.
     seconds: float
+    model_seconds: float
 
 
 def fresh_words(model: LanguageModel) -> Answers:
@@ -52,11 +55,11 @@ def fresh_words(model: LanguageModel) -> Answers:
 
 
 def run(model: LanguageModel, symbols: int, fresh: Answers) -> Run:
-    """Distil a network, and measure the automata on fresh words; seconds are of the processor."""
-    started = time.process_time()
+    """Distil a network, and measure the automata on fresh words."""
+    started, timed = time.process_time(), Timed(model)
     words = ModelWords(LONGEST)
-    frontier = distill(model, budget=Budget(max_symbols=symbols), sampler=words, seed=1)
-    seconds = time.process_time() - started
+    frontier = distill(timed, budget=Budget(max_symbols=symbols), sampler=words, seed=1)
+    seconds = time.process_time() - started - timed.seconds
     largest = max(point.states for point in frontier)
 
     def measure(size: int) -> Distilled:
@@ -66,7 +69,9 @@ def run(model: LanguageModel, symbols: int, fresh: Answers) -> Run:
         return Distilled(size, point.states, *found, training, point.divergence)
 
     sizes = [size for size in SIZES if size < largest] + [largest]
-    return Run([measure(size) for size in sizes], measure(len(frontier.best)), seconds)
+    return Run(
+        [measure(size) for size in sizes], measure(len(frontier.best)), seconds, timed.seconds
+    )
 
 
 def run_in(root: Path, name: str, symbols: int) -> Run:
@@ -76,8 +81,8 @@ def run_in(root: Path, name: str, symbols: int) -> Run:
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if finished.returncode:
         raise SystemExit(f"distilling with {root} failed: {finished.stderr[-2000:]}")
-    points, best, seconds = json.loads(finished.stdout.splitlines()[-1])
-    return Run([Distilled(*point) for point in points], Distilled(*best), seconds)
+    points, best, *seconds = json.loads(finished.stdout.splitlines()[-1])
+    return Run([Distilled(*point) for point in points], Distilled(*best), *seconds)
 
 
 def main(words: Sequence[str] | None = None) -> None:

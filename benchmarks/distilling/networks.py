@@ -70,5 +70,6 @@ NETWORKS: dict[str, Callable[[], LanguageModel]] = {
     "OpenStack LSTM 2": partial(_stand_in, "log_lstm", "openstack", 7),
     "Hadoop LSTM 2": partial(_stand_in, "log_lstm", "hadoop", 7),
     "word GPT-2": partial(_stand_in, "word_gpt2"),
+    "antibody GPT-2": partial(_stand_in, "antibody_gpt2"),
 }
 """The models of the benchmark."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tarfile
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-from benchmarks.distilling.caching import cache_folder
+from benchmarks.distilling.caching import cache_folder, download_package
 from benchmarks.distilling.characters import LSTM, CharacterModel, CharacterNetwork, Singles
 from pdfalearn.errors import MissingExtraError
 
@@ -51,21 +48,13 @@ def read_network(path: Path) -> CharacterNetwork:
 
 def _fetch(folder: Path) -> None:
     """Download the package with pip, and keep the two files of it that matter."""
-    with tempfile.TemporaryDirectory() as downloads:
-        options = ["--no-deps", "--no-binary=:all:", "--dest", downloads]
-        command = [sys.executable, "-m", "pip", "download", PACKAGE, *options]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-        archives = list(Path(downloads).glob("*.tar.gz"))
-        if finished.returncode or not archives:
-            last = finished.stderr.strip().splitlines()[-1:]
-            raise RuntimeError(
-                f"pip could not download {PACKAGE}: {' '.join(last)}; go online, or put {WEIGHTS} "
-                f"and {VOCABULARY} of that package into {folder}"
-            )
+    with (
+        download_package(PACKAGE, "--no-binary=:all:") as path,
+        tarfile.open(path) as archive,
+    ):
         folder.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(archives[0]) as archive:
-            for name in (WEIGHTS, VOCABULARY):  # the vocabulary last: it says that both are there
-                inside = archive.extractfile(f"{PACKAGE.replace('==', '-')}/textgenrnn/{name}")
-                if inside is None:
-                    raise RuntimeError(f"{name} is missing in {PACKAGE}")
-                (folder / name).write_bytes(inside.read())
+        for name in (WEIGHTS, VOCABULARY):  # the vocabulary last: it says that both are there
+            inside = archive.extractfile(f"{PACKAGE.replace('==', '-')}/textgenrnn/{name}")
+            if inside is None:
+                raise RuntimeError(f"{name} is missing in {PACKAGE}")
+            (folder / name).write_bytes(inside.read())

@@ -35,7 +35,7 @@ class Timed(LanguageModel):
 
     def __init__(self, inner: LanguageModel) -> None:
         self.alphabet, self.cost, self.fingerprint = inner.alphabet, inner.cost, inner.fingerprint
-        self.seconds = 0.0
+        self.full_support, self.seconds = inner.full_support, 0.0
         self._inner = inner
         self._opened = inner
 

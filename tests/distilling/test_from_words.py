@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from math import exp, log
+from math import comb, exp, log
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +27,21 @@ from pdfalearn import (
 )
 from pdfalearn.corpora import RecordedWords
 from pdfalearn.datasets import figure_3, random_pdfa, reber
-from pdfalearn.distilling.recorded import HeldOutWords, Recorded, estimate_rows
+from pdfalearn.distilling.estimates import estimate_mean
+from pdfalearn.distilling.recorded import (
+    Candidate,
+    HeldOutWords,
+    MeasuredCandidate,
+    Recorded,
+    choose_best,
+    estimate_rows,
+)
 from pdfalearn.errors import InputError
 from pdfalearn.passive import alergia, mdi, smooth_rows
 from pdfalearn.results import DistillingInterrupted, DistillingProgress
+from pdfalearn.results.recommendations import standard_error
 from pdfalearn.words import Words
+from tests.support import examples
 
 WORDS = figure_3().sample(200, seed=5).words
 FEW = [1, 2, 4, 8]
@@ -113,7 +123,9 @@ def test_what_is_said_of_the_best_is_true() -> None:
     assert frontier.is_of_words
     assert best.perplexity == pytest.approx(exp(best.divergence))
     assert best.cross_entropy == pytest.approx(best.divergence)
-    assert best.low < best.divergence < best.high
+    plain = estimate_mean(frontier.kept_losses[frontier.points.index(best)], frontier.kept_lengths)
+    assert best.low <= plain.low < best.divergence == plain.mean < plain.high <= best.high
+    assert details["interval"] == [best.low, best.high]
     assert frontier.kept_lengths.sum() == details["held_out_positions"]
     assert "50 of 200" in frontier.certificate.statement
     # Rows were fitted to all words: each is a mean of what follows, drawn to others a little.
@@ -130,6 +142,44 @@ def test_what_is_said_of_the_best_is_true() -> None:
     never = np.where(counts == 0, pdfa.probabilities, 0).sum(axis=1)
     mass = counts.sum(axis=1) @ never / counts.sum()
     assert details["unseen_mass"] == pytest.approx(mass)
+
+
+@examples(60)
+@given(st.integers(0, 10**6), st.integers(1, 7))
+def test_the_best_is_chosen_by_held_out_words_and_by_those_to_learn_from(
+    seed: int, count: int
+) -> None:
+    random = np.random.default_rng(seed)
+    sizes = sorted(random.integers(1, 12, count).tolist())
+    lengths = random.integers(1, 9, 30).astype(float)
+    losses = random.gamma(20, 0.05, (count, 30)) * lengths * np.linspace(1.2, 1, count)[:, None]
+    training = 2 - 0.1 * random.random(count).cumsum()
+    taught = random.random(count) < 0.5
+    recorded = Recorded(record([(0, 1, 2)] * 100), 3)
+    found = [
+        MeasuredCandidate(
+            Candidate(size, np.zeros((size, 3), dtype=np.int32), np.ones((size, 4)), (), mark),
+            *(1.0, loss, these, np.zeros(30)),
+        )
+        for size, mark, loss, these in zip(sizes, taught, training, losses, strict=True)
+    ]
+    words = random.random(30) < 0.8
+    order = sorted(range(count), key=lambda place: (sizes[place], losses[place][words].sum()))
+    best, least = order[0], losses[order[0]][words].sum()
+    for place in order[1:]:
+        if (lost := losses[place][words].sum()) >= least:
+            continue
+        least = lost
+        more, edges = sizes[place] - sizes[best], 3 * sizes[place]
+        gain = 400 * (training[best] - training[place]) - log(comb(edges, more))
+        better = losses[best][words] - losses[place][words]
+        is_sure = better.sum() / lengths[words].sum() > standard_error(-better, lengths[words])
+        if better.sum() > 0 and (
+            (gain > 0 and gain > 3 * more * log(sizes[place]))
+            or (is_sure and (gain > 0 or taught[place]))
+        ):
+            best = place
+    assert choose_best(found, words, recorded, lengths) is found[best]
 
 
 def test_what_was_never_seen_is_unlikely_and_impossible_if_wanted() -> None:

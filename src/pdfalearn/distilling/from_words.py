@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,10 @@ from pdfalearn.distilling.recorded import (
     TAUGHT_AT_LEAST,
     Candidate,
     HeldOutWords,
+    MeasuredCandidate,
     Recorded,
+    choose_best,
+    choose_points,
     choose_unseen,
     estimate_rows,
     leave_one_out,
@@ -24,6 +26,7 @@ from pdfalearn.distilling.recorded import (
     propose_merged,
     propose_one_state,
     propose_taught,
+    sum_up,
     take_first,
     take_words,
 )
@@ -48,10 +51,12 @@ from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
-_STRUCTURE, _CHOOSING = 2**18, 2**22
-# Where a teacher says what follows, half as many prefixes are enough; criteria of merging, whose
-# time grows faster than the prefixes, have fewer.
-_TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**17, 2**15
+_STRUCTURE, _CHOOSING = 2**17, 2**22
+# A teacher's automata are searched for up to this size: words need not support their rows.
+_TAUGHT = 600
+# A teacher is trained with more prefixes; criteria of merging, whose time grows faster than the
+# prefixes, have fewer.
+_TRAINING_STRUCTURE, _MERGED_STRUCTURE = 2**18, 2**15
 # Tables of this many prefixes times symbols fit into memory.
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
@@ -65,22 +70,10 @@ _MOST_HELD_OUT = 2**20
 _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 # At least this many words are needed: half of them to learn from, the others to hold out.
 _FEWEST = 4
+# The best automaton is chosen without each of this many parts of the held-out words.
+_TURNS = 5
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
-
-
-class MeasuredCandidate(NamedTuple):
-    """A candidate, with what held-out words say about it."""
-
-    candidate: Candidate
-    # How many words the prior is worth, by all held-out words.
-    strength: float
-    # The mean loss of a position of the words to learn from, each left out in turn.
-    training_loss: float
-    # Of every held-out word the loss, and how many of its positions are impossible, with the
-    # strength that the other half of these words prefers.
-    losses: Floats
-    infinite: Floats
 
 
 def distill_words(
@@ -147,10 +140,9 @@ class WordsRun:
         """Search, choose and measure to the end."""
         self._phase = "automata"
         self._report()
-        structure = self._take_structure(_STRUCTURE)
-        self._search(structure, self._sizes)
+        self._search(self._take_structure(_STRUCTURE), self._sizes)
         self._merge_prefixes()
-        self._learn_from_teacher(structure)
+        self._learn_from_teacher()
         return self._make_frontier(is_interrupted=False)
 
     def salvage(self) -> Frontier | None:
@@ -196,12 +188,12 @@ class WordsRun:
         Return what held-out words lose.
         """
         found = self._measure(candidate)
-        lost, size = _sum_up(found), len(candidate.transitions)
+        lost, size = sum_up(found), len(candidate.transitions)
         # Of sizes that were asked for, the next one; else an automaton may have any.
         places = [asked for asked in self._asked if asked >= size] if self._asked else [size]
         if places and size <= max(_LARGEST, *self._sizes):
             before = self._found.get(places[0])
-            if before is None or lost < _sum_up(before):
+            if before is None or lost < sum_up(before):
                 self._found[places[0]] = found
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
@@ -222,54 +214,67 @@ class WordsRun:
         training = leave_one_out(counts, candidate.priors, strength, self._unseen) / counts.sum()
         return MeasuredCandidate(candidate, strength, float(training), losses, infinite)
 
-    def _learn_from_teacher(self, structure: Recorded) -> None:
+    def _learn_from_teacher(self) -> None:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
         if len(self._training.words) < _FOR_TEACHER or max(self._sizes) < TAUGHT_AT_LEAST:
             return
-        teacher = train_teacher(structure.tree, self._seed)
+        teacher = train_teacher(self._take_structure(_TRAINING_STRUCTURE).tree, self._seed)
         taught = self._held_out.teacher_losses(teacher)
-        best = min(self._found.values(), key=_sum_up)
+        best = min(self._found.values(), key=sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_table(_TAUGHT_STRUCTURE)
+            structure = self._take_table(_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
-            for candidate in propose_taught(structure, rows, self._sizes, self._settings):
+            sizes = self._asked or [
+                size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
+            ]
+            for candidate in propose_taught(structure, rows, sizes, self._settings):
                 self._consider(candidate)
 
     def _make_frontier(self, *, is_interrupted: bool) -> Frontier:
         """Fit the rows of the automata to all words, and put the frontier together."""
         self._phase = "measuring"
         self._report()
-        found = self._choose_points()
+        found = choose_points(self._found.values())
         counts = [np.zeros_like(each.candidate.priors) for each in found]
         for begin, end in self._all.words.parts(_CHOOSING):
             part = Recorded(take_words(self._all, np.arange(begin, end)), self._width)
             for sums, each in zip(counts, found, strict=True):
                 sums += part.count_rows(each.candidate.transitions)
         points, masses = zip(*map(self._make_point, found, counts), strict=True)
-        positions = int(self._recorded.positions)
+        details = {
+            "training_positions": int(self._recorded.positions),
+            "is_taught": [each.candidate.is_taught for each in found],
+        }
         frontier = Frontier(
             points=points,
             sizes=tuple(sorted(self._found)),
-            certificate=Certificate("distilled", "", {"training_positions": positions}),
+            certificate=Certificate("distilled", "", details),
             model_perplexity=None,
             kept_losses=np.array([each.losses for each in found]),
             kept_infinite=np.array([each.infinite for each in found]),
             kept_lengths=self._held_out.lengths,
         )
+        frontier = self._widen_best(frontier, found)
         certificate = self._certify(frontier, found, masses, is_interrupted=is_interrupted)
         return replace(frontier, certificate=certificate)
 
-    def _choose_points(self) -> list[MeasuredCandidate]:
-        """Return automata of growing size, each better on held-out words than all smaller ones."""
-        found = sorted(
-            self._found.values(), key=lambda each: (len(each.candidate.transitions), _sum_up(each))
-        )
-        chosen = found[:1]
-        for each in found[1:]:
-            if _sum_up(each) < _sum_up(chosen[-1]):
-                chosen.append(each)
-        return chosen
+    def _widen_best(self, frontier: Frontier, found: list[MeasuredCandidate]) -> Frontier:
+        """Widen the interval of the best automaton by what the choice among sizes may flatter it.
+
+        A part of the held-out words after the other is measured with what the others choose.
+        """
+        lengths = self._held_out.lengths
+        losses, infinite, turns = *np.zeros((2, len(lengths))), np.arange(len(lengths)) % _TURNS
+        for turn in range(_TURNS):
+            here = turns == turn
+            chosen = choose_best(self._found.values(), ~here, self._recorded, lengths)
+            losses[here], infinite[here] = chosen.losses[here], chosen.infinite[here]
+        place = frontier.points.index(frontier.point(len(frontier.best)))
+        _, low, high = estimate_mean(losses, lengths - infinite)
+        points, best = list(frontier.points), frontier.points[place]
+        points[place] = replace(best, low=min(low, best.low), high=max(high, best.high))
+        return replace(frontier, points=tuple(points))
 
     def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
         """Return an automaton fitted to all words, and its share for what was never seen."""
@@ -344,6 +349,7 @@ class WordsRun:
             "unseen": self._unseen,
             "unseen_mass": mass,
             "smoothing": [each.strength for each in found],
+            "is_taught": [each.candidate.is_taught for each in found],
             "confidence": CONFIDENCE,
             "best": best.states,
             "cross_entropy": best.divergence,
@@ -373,8 +379,3 @@ class WordsRun:
             held_out_divergence=held_out,
         )
         self._interrupts.report(self._progress, news)
-
-
-def _sum_up(found: MeasuredCandidate) -> float:
-    """Return what held-out words lose in all."""
-    return float(comparable(found.losses, found.infinite).sum())

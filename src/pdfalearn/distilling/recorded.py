@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
@@ -15,7 +16,7 @@ from pdfalearn.distilling.machines import Machine, States
 from pdfalearn.distilling.searching import search, search_from
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, merge_variously, predict_words
-from pdfalearn.results import comparable
+from pdfalearn.results import comparable, find_supported
 from pdfalearn.typing import Floats, Integers
 
 # Tables of at most this many columns are dense.
@@ -47,6 +48,22 @@ class Candidate(NamedTuple):
     priors: Floats
     # How many words the prior may be worth.
     strengths: tuple[float, ...]
+    # Whether it was searched for in what a teacher says.
+    is_taught: bool = False
+
+
+class MeasuredCandidate(NamedTuple):
+    """A candidate, with what held-out words say about it."""
+
+    candidate: Candidate
+    # How many words the prior is worth, by all held-out words.
+    strength: float
+    # The mean loss of a position of the words to learn from, each left out in turn.
+    training_loss: float
+    # Of every held-out word the loss, and how many of its positions are impossible, with the
+    # strength that the other half of these words prefers.
+    losses: Floats
+    infinite: Floats
 
 
 class Recorded:
@@ -154,7 +171,7 @@ def propose_taught(
         for size, fit in search(
             recorded.make_evidence(rows), wanted, cycles=False, settings=settings
         ):
-            yield Candidate(size, fit.machine.transitions, fit.machine.rows, _TAUGHT)
+            yield Candidate(size, fit.machine.transitions, fit.machine.rows, _TAUGHT, True)
 
 
 def mix_priors(counts: Floats, priors: Floats, unseen: float) -> Floats:
@@ -204,6 +221,44 @@ def leave_one_out(counts: Floats, priors: Floats, strength: float, unseen: float
     prior = mix_priors(counts, priors, unseen)
     rows = (others + strength * prior) / np.maximum(totals + strength, strength)
     return -float(xlogy(counts, rows).sum())
+
+
+def choose_points(
+    found: Iterable[MeasuredCandidate], words: slice | NDArray[np.bool_] = slice(None)
+) -> list[MeasuredCandidate]:
+    """Return automata of growing size, each better on held-out words than all smaller ones."""
+    chosen: list[MeasuredCandidate] = []
+    least = np.inf
+    order = [(len(each.candidate.transitions), sum_up(each, words), each) for each in found]
+    for _, lost, each in sorted(order, key=lambda each: each[:2]):
+        if lost < least:
+            chosen.append(each)
+            least = lost
+    return chosen
+
+
+def choose_best(
+    found: Iterable[MeasuredCandidate],
+    words: NDArray[np.bool_],
+    recorded: Recorded,
+    lengths: Floats,
+) -> MeasuredCandidate:
+    """Return the automaton that is best by some of the held-out words."""
+    points = choose_points(found, words)
+    place = find_supported(
+        [len(each.candidate.transitions) for each in points],
+        recorded.tree.width,
+        np.array([each.training_loss for each in points]) * recorded.positions,
+        np.array([comparable(each.losses, each.infinite)[words] for each in points]),
+        lengths[words],
+        [each.candidate.is_taught for each in points],
+    )
+    return points[place]
+
+
+def sum_up(found: MeasuredCandidate, words: slice | NDArray[np.bool_] = slice(None)) -> float:
+    """Return what held-out words lose in all."""
+    return float(comparable(found.losses, found.infinite)[words].sum())
 
 
 class HeldOutWords:

@@ -41,10 +41,10 @@ _SHARE_ROUNDS = 50
 _MOST_ENTRIES = 2**27
 # A teacher has this many members of this many states, if nothing else is said.
 _MEMBERS, _STATES = 4, 70
-# All rounds of a teacher together may multiply as many pairs of numbers: 15 s of one core. Members
+# All rounds of a teacher together may multiply as many pairs of numbers: 20 s of one core. Members
 # are fewer where each would have fewer rounds than the middle one of these; two remain, one of them
 # drawn by chance.
-_TEACHER_PRODUCTS = 1.8e11
+_TEACHER_PRODUCTS = 3.6e11
 _TEACHER_ROUNDS = 30, 60, 120
 # Where there are many symbols a teacher has fewer states: its moves are at most this many numbers.
 _MOST_MOVES = 2**25

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.recommendations import IMPOSSIBLE as IMPOSSIBLE
     from pdfalearn.results.recommendations import NOTHING as NOTHING
     from pdfalearn.results.recommendations import comparable as comparable
+    from pdfalearn.results.recommendations import find_supported as find_supported
     from pdfalearn.results.recommendations import is_worse as is_worse
     from pdfalearn.results.recommendations import not_worse as not_worse
     from pdfalearn.results.recommendations import standard_error as standard_error

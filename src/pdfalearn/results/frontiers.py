@@ -197,7 +197,11 @@ class Frontier(ArrayValue, NotebookValue):
             symbols = self.points[0].pdfa.alphabet
             positions = float(str(self.certificate.details["training_positions"]))
             training = np.array([point.training_divergence for point in self]) * positions
-            place = find_supported(states, len(symbols), training, losses, self.kept_lengths)
+            noted = self.certificate.details.get("is_taught")
+            is_taught = noted if isinstance(noted, list) else []
+            place = find_supported(
+                states, len(symbols), training, losses, self.kept_lengths, is_taught
+            )
             return self.points[place].pdfa
         return self.points[smallest_good(losses, self.kept_lengths)].pdfa
 

@@ -110,7 +110,12 @@ def smallest_good(losses: Floats, lengths: Floats, errors: int = 1) -> int:
 
 
 def find_supported(
-    states: Sequence[int], symbols: int, training: Floats, losses: Floats, lengths: Floats
+    states: Sequence[int],
+    symbols: int,
+    training: Floats,
+    losses: Floats,
+    lengths: Floats,
+    is_taught: Sequence[bool],
 ) -> int:
     """Return the automaton of recorded words, of some in the order of size, that these support.
 
@@ -119,7 +124,8 @@ def find_supported(
     say which transitions got states of their own; and either is sure: the first by a standard
     error, or the second by more than it takes to say where the new states lead, too. Held-out words
     alone are too few to tell small gains from chance, and the others alone are too kind to what was
-    made from them.
+    made from them. What a teacher has taught (``is_taught``) was not made from them: there it is
+    enough that held-out words lose less for sure.
 
     ``training`` has the loss on these in all, ``losses`` a row for each automaton and a column for
     each held-out word.
@@ -131,7 +137,7 @@ def find_supported(
         # The logarithm of the number of ways to choose the transitions that get states.
         ways = lgamma(edges + 1) - lgamma(more + 1) - lgamma(edges - more + 1)
         gain = training[chosen] - training[place] - ways
-        if difference.sum() < 0 and gain > 0:
+        if difference.sum() < 0 and (gain > 0 or any(is_taught[place : place + 1])):
             error = standard_error(difference, lengths)
             if (
                 gain > more * symbols * np.log(states[place])
