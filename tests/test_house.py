@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 AT_MOST = {
     "files": 269,
     "lines in all": 56_200,
-    "lines of code": 36_800,
+    "lines of code": 36_810,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,

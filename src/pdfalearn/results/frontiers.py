@@ -198,10 +198,9 @@ class Frontier(ArrayValue, NotebookValue):
             positions = float(str(self.certificate.details["training_positions"]))
             training = np.array([point.training_divergence for point in self]) * positions
             noted = self.certificate.details.get("is_taught")
-            is_taught = noted if isinstance(noted, list) else []
-            place = find_supported(
-                states, len(symbols), training, losses, self.kept_lengths, is_taught
-            )
+            taught = noted if isinstance(noted, list) else []
+            lengths = self.kept_lengths
+            place = find_supported(states, len(symbols), training, losses, lengths, taught)
             return self.points[place].pdfa
         return self.points[smallest_good(losses, self.kept_lengths)].pdfa
 
@@ -233,8 +232,7 @@ class Frontier(ArrayValue, NotebookValue):
         """Return a table of all points as text."""
         header = frontier_header(self)
         rows = [(*row[:-1], f" {row[-1]}") for row in (header, *frontier_cells(self))]
-        table = format_table(rows, left=(len(header) - 1,), gap=" ")
-        return "\n".join((table, *model_texts(self)))
+        return "\n".join((format_table(rows, left=(len(header) - 1,), gap=" "), *model_texts(self)))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -253,9 +251,8 @@ class Frontier(ArrayValue, NotebookValue):
         figures = [(point.states, point.divergence, point.low, point.high) for point in self]
         states, values, lows, highs = np.array(figures).T
         axes.fill_between(states, lows, highs, color=COLOUR, alpha=0.2, linewidth=0, label="95%")
-        axes.plot(
-            states, values, marker="o", markersize=4, color=COLOUR, label=frontier_header(self)[1]
-        )
+        name = frontier_header(self)[1]
+        axes.plot(states, values, marker="o", markersize=4, color=COLOUR, label=name)
         best = self.point(len(self.best))
         label = f"best: {count_text(best.states, 'states')}"
         place = [best.states], [best.divergence]
@@ -361,9 +358,8 @@ DIVERGENCE_HEADER = ("divergence", "from", "to", "infinite")
 
 def frontier_header(frontier: Frontier) -> tuple[str, ...]:
     """Return the titles of the columns of a frontier's table."""
-    measure, *others = DIVERGENCE_HEADER
-    measure = "cross-entropy" if frontier.is_of_words else measure
-    return ("states", measure, *others, "L1", "WER", "perplexity", "")
+    measure = "cross-entropy" if frontier.is_of_words else DIVERGENCE_HEADER[0]
+    return ("states", measure, *DIVERGENCE_HEADER[1:], "L1", "WER", "perplexity", "")
 
 
 def model_texts(frontier: Frontier) -> list[str]:
