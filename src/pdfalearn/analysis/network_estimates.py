@@ -94,6 +94,15 @@ def estimate_probability(
     by an interval of Student's, as if the word that is farthest on each side had come twice; how
     likely words leave there is known. So the interval is the narrower, the nearer the automaton is
     and the shorter words are, and it is never wider than what is certain.
+
+    Examples
+    --------
+    >>> from pdfalearn import Budget, distill
+    >>> from pdfalearn.datasets import figure_1
+    >>> frontier = distill(figure_1(), budget=Budget(max_symbols=300), sizes=[2])
+    >>> estimate = estimate_probability(frontier, [["a"]])
+    >>> estimate.low <= 0.5 <= estimate.high, round(estimate.of_automaton, 3)
+    (True, 0.5)
     """
     kept, pdfa = frontier.kept_words, frontier.best
     if kept is None:

@@ -45,6 +45,7 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
     $ pdfalearn ask probability target.json '.{0,3}' --given '0.*' --json
     $ pdfalearn ask probability target.json 011 --as contains
     $ pdfalearn ask probability my_file.py:make_model 'a*' --gap 0.0001
+    $ pdfalearn distill target.json --symbols 2000 -o frontier.zip
     $ pdfalearn ask probability frontier.zip '0.*1'
     """
     model, language, notes = _read_any(chosen)
