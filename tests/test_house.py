@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "files": 269,
-    "lines in all": 56_200,
-    "lines of code": 36_810,
+    "lines in all": 56_250,
+    "lines of code": 36_830,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,

@@ -47,7 +47,7 @@ def main(first: int, runs: int, symbols: int) -> None:
         for name, language in LANGUAGES.items():
             known, found = probability(model, language), probability(frontier, language)
             # What as many words say alone: twice 1.96 standard errors of a share.
-            plain = 3.92 * float(np.sqrt(known * (1 - known) / found.words))
+            plain = 3.92 * float(np.sqrt(known * (1 - known) / len(frontier.kept_lengths)))
             holds = found.low <= known <= found.high
             errors = abs(found.value - known), abs(found.of_automaton - known)
             width = found.high - found.low

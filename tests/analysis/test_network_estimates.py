@@ -20,6 +20,7 @@ from pdfalearn import (
     save,
 )
 from pdfalearn.analysis import Estimate, entropy, length
+from pdfalearn.analysis.network_estimates import _bound_mean
 from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, HasLength, LanguageLike, Not
 from pdfalearn.samplers import ModelWords, UniformWords
@@ -123,3 +124,11 @@ def test_what_has_no_words_of_a_model() -> None:
     assert isinstance(found, Estimate)
     with pytest.raises(InputError, match="probability 0"):
         probability(frontier(1), ["a"], given=[("c",) * 400])
+
+
+def test_few_words_or_equal_ones_are_not_certain() -> None:
+    assert _bound_mean(np.full(4, 0.2), 1, 0.95) == np.inf
+    assert _bound_mean(np.full(30, 0.2), 1, 0.95) == pytest.approx(0.3)
+    assert _bound_mean(np.full(30, 0.2), -1, 0.95) == pytest.approx(0.1)
+    varied = np.linspace(0.1, 0.3, 30)
+    assert 0.2 < _bound_mean(varied, 1, 0.95) < 0.3

@@ -7,7 +7,17 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Budget, FunctionModel, Temperature, most_likely, probability, sample
+from pdfalearn import (
+    PDFA,
+    Budget,
+    FunctionModel,
+    Temperature,
+    distill,
+    explore,
+    most_likely,
+    probability,
+    sample,
+)
 from pdfalearn.analysis import condition
 from pdfalearn.errors import InputError
 from pdfalearn.languages import HasLength
@@ -148,3 +158,39 @@ def test_texts_of_an_llm_are_whole() -> None:
     assert all(isinstance(word, str) for word in drawn.words)
     empty = np.array([not word for word in drawn.words]) & ~drawn.cut
     assert abs(empty.mean() - texts[b""]) < 0.25
+
+
+def unlikely() -> FunctionModel:
+    """A model of words of a and b, of which long ones are hardly ever told."""
+    return FunctionModel(lambda words: [[0.5, 0.1, 0.4]] * len(words), "ab")
+
+
+def test_words_less_likely_than_rounding_are_found() -> None:
+    need_module("interegular")
+    words = list(most_likely(unlikely(), 20, "a{1,20}"))
+    assert ["".join(map(str, one.word)) for one in words] == ["a" * n for n in range(1, 21)]
+    assert [one.probability for one in words] == pytest.approx([0.5 * 0.1**n for n in range(1, 21)])
+    assert all(one.certified for one in words)
+
+
+def test_a_language_of_rare_words_is_drawn_from() -> None:
+    need_module("interegular")
+    assert sample(unlikely(), 2, "a{30}", seed=1).words == [("a",) * 30] * 2
+
+
+def test_a_condition_that_is_hardly_possible_is_not_called_impossible() -> None:
+    need_module("interegular")
+    with pytest.raises(InputError, match=r"'a\{12,13\}' has probability 0, or less than 1e-11"):
+        probability(unlikely(), "a{12}", given="a{12,13}")
+
+
+def test_a_frontier_is_no_model_to_draw_from() -> None:
+    found = distill(unlikely(), budget=Budget(max_symbols=300), sizes=[1])
+    with pytest.raises(InputError, match="its attribute best is an automaton"):
+        most_likely(found, 2)  # type: ignore[call-overload]
+
+
+def test_names_of_totals_are_refused() -> None:
+    need_module("interegular")
+    with pytest.raises(InputError, match="'any of these' is the name of a total"):
+        explore(unlikely(), {"any of these": "a"})

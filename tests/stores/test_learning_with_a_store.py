@@ -235,7 +235,7 @@ def test_a_store_that_is_removed_in_use_is_missed(tmp_path: Path) -> None:
 def test_a_function_needs_a_name(tmp_path: Path) -> None:
     target = random_pdfa(3, seed=1)
     oracle = ExactOracle(target, equivalence=BY)
-    with pytest.raises(InputError, match="needs a model_id"):
+    with pytest.raises(InputError, match=r"needs a model_id \(--model-id\)"):
         learn(as_function(target), equivalence=BY, oracle=oracle, store=tmp_path / "answers.db")
 
 

@@ -33,6 +33,8 @@ _FREE_CALLS = 100_000
 # What may be open when it is looked first at what is known, by how much less after that, and the
 # least that bounds can show.
 _FIRST_GAP, _CLOSER, _LEAST_GAP = 0.01, 8, 1e-11
+# Languages that are less likely are not drawn from.
+_LEAST_LIKELY = 1e-300
 
 
 @overload
@@ -132,7 +134,10 @@ def probability(
     while True:
         found = run.go_on(gap=goal, budget=left.budget())
         if given is not None and found["given"].high <= _LEAST_GAP:
-            raise InputError(f"the condition {described(given)} has probability 0; take another")
+            raise InputError(
+                f"the condition {described(given)} has probability 0, or less than {_LEAST_GAP:g}; "
+                "take a likelier one, or put what it begins with into the prompt"
+            )
         bounds = found["language"] if given is None else found.given("language", "given")
         is_near = bounds.high - bounds.low <= gap + _LEAST_GAP
         if is_near or found.stopped != "gap" or goal < _LEAST_GAP:
@@ -219,6 +224,9 @@ def most_likely(
             break
         if explored.stopped == "gap" and goal > _LEAST_GAP:
             goal /= _CLOSER
+        elif explored.stopped == "gap":  # what is open is less than sums can show
+            if left.is_spent() or not run.step(part.max_words or size):
+                break
         elif explored.stopped != "max_words" or left.is_spent():
             break
         size += size // 2 + 1
@@ -255,7 +263,12 @@ def draw_in(
     Texts of an LLM may be cut where they match whatever follows; longer words are left out.
     """
     run = LiveRun([model], language, None, within=max_length)
-    found = run.go_on(gap=_FIRST_GAP, budget=_Left(run, model, None).budget())
+    left, goal = _Left(run, model, None), _FIRST_GAP
+    found = run.go_on(gap=goal, budget=left.budget(DEFAULT_CALLS))
+    # Drawing is fast where most of what may match is known to.
+    while found.high > 2 * found.low and found.stopped == "gap" and goal > _LEAST_LIKELY:
+        goal /= _CLOSER
+        found = run.go_on(gap=goal, budget=left.budget(DEFAULT_CALLS))
     draws = found.sample(count, seed=seed)
     run.close()
     return draws.words, draws.are_whole

@@ -298,6 +298,11 @@ class LiveRun:
             raise ExplorationInterrupted(self.value("interrupted")) from interrupt
         return self.value(stopped)
 
+    def step(self, batch: int) -> bool:
+        """Ask for the likeliest open prefixes, however unlikely; return False if there are none."""
+        with self.asking():
+            return self.frontier.step(np.zeros(len(self.prompts), dtype=bool), batch, 0.0)
+
     @contextmanager
     def asking(self) -> Iterator[None]:
         """Open the models; after an error they are closed, and not asked again."""

@@ -19,6 +19,8 @@ from pdfalearn.text import described
 
 Match = Literal["whole", "begins", "contains"]
 OfText = Answers | ServedAnswers
+TOTALS = frozenset({"any of these", "none of these"})
+"""What tables call all languages together, and all else."""
 Languages = LanguageLike | Mapping[str, LanguageLike]
 
 
@@ -27,6 +29,8 @@ def name_languages(languages: Languages) -> tuple[tuple[str, ...], list[Language
     if isinstance(languages, Mapping):
         if not languages or not all(isinstance(name, str) and name for name in languages):
             raise InputError("the languages need names that are texts, and there has to be one")
+        if taken := TOTALS.intersection(languages):
+            raise InputError(f"{min(taken)!r} is the name of a total; call the language otherwise")
         return tuple(languages), list(languages.values())
     return (languages if isinstance(languages, str) else "match",), [languages]
 

@@ -245,7 +245,7 @@ def draw_matching(
         if low + open_mass <= 0 or frontier.calls > ends_at:
             raise InputError(
                 f"only {len(accepted)} of {count} answers that match were found within the calls; "
-                "explore more before, or allow more calls"
+                "explore further and draw from that, as explore(…, gap=…).sample(…, calls=…)"
             )
         share = low / (low + open_mass)
         tries = min(_MOST_AT_ONCE, int((count - len(accepted)) / max(share, 0.01)) + 1)

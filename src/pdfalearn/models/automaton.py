@@ -161,6 +161,8 @@ def as_model(given: PDFA | LanguageModel) -> LanguageModel:
         remedy = "a class of your own has to be a subclass of LanguageModel"
         if isinstance(given, str | os.PathLike) or hasattr(given, "pdfa"):
             remedy = f"{pdfa_remedy(given)}; {remedy}"
+        elif hasattr(given, "best"):
+            remedy = "its attribute best is an automaton; explore asks the model behind it"
         elif callable(given):
             remedy = "a function becomes one by FunctionModel(function, alphabet)"
         raise InputError(f"{described(given)} is neither a PDFA nor a LanguageModel; {remedy}")

@@ -30,8 +30,8 @@ def model_key(model: LanguageModel, model_id: str | None) -> str:
             raise InputError(f"model_id {model_id!r} has a #, which stands before a model's hash")
     elif not fingerprint:
         raise InputError(
-            "a model without fingerprint needs a model_id to keep its answers in a store: a name "
-            "of your choice for this model with these settings"
+            "a model without fingerprint needs a model_id (--model-id) to keep its answers in a "
+            "store: a name of your choice for this model with these settings"
         )
     if not fingerprint:
         return str(model_id)
