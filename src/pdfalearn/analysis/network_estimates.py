@@ -93,9 +93,10 @@ def estimate_probability(
     the same distribution. Then the model's probability is V of the empty word plus the expected sum
     of the changes along its words. At the prefixes that were learnt from, this is known exactly.
     Beyond them it is estimated from the held-out words that leave them where the language is open,
-    by an interval of Student's, as if the word that is farthest on each side had come twice; how
-    likely words leave there is known. So the interval is the narrower, the nearer the automaton is
-    and the shorter words are, and it is never wider than what is certain.
+    by an interval of Student's, as if one more had come on each side, twice as far from their mean
+    as the farthest is; how likely words leave there is known. Fewer than five words decide nothing.
+    So the interval is the narrower, the nearer the automaton is and the shorter words are, and it
+    is never wider than what is certain.
 
     Examples
     --------
@@ -263,7 +264,8 @@ def _bound_mean(values: Floats, side: int, confidence: float) -> float:
     if np.ptp(values) <= _ROUNDING:
         return float(values[0]) + side * 3 / len(values)
     count = len(values) + 1
-    values = np.append(values, values.max() if side > 0 else values.min())
+    farthest = values.max() if side > 0 else values.min()
+    values = np.append(values, 2 * farthest - values.mean())
     error = float(values.std(ddof=1)) / sqrt(count)
     quantile = float(stdtrit(count - 2, (1 + confidence) / 2))
     return float(values.mean()) + side * quantile * error
