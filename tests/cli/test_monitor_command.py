@@ -107,7 +107,7 @@ def test_events_may_be_lines_of_json_and_of_the_standard_input(folder: Path) -> 
     )
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"], alarm["time"]) == ("u", 2, None, 2.0)
-    assert "lines without a session: 1" in done.stderr
+    assert "lines that are not an object of JSON with 'user' and 'what': 1" in done.stderr
 
 
 LIMIT = ("--threshold", 1)

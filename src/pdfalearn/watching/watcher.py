@@ -185,9 +185,13 @@ class Watcher:
 
     def summary(self) -> list[str]:
         """Return what is worth a line about all that was read."""
-        counts = self.monitor.counts
+        counts, reader = self.monitor.counts, self.reader
+        outside = "lines without a session"
+        if isinstance(reader, JsonEvents):
+            names = f"{reader.session!r} and {reader.event!r}"
+            outside = f"lines that are not an object of JSON with {names}"
         texts = {
-            "lines without a session": self.tally["outside"],
+            outside: self.tally["outside"],
             "lines that are not UTF-8, read with replacements": self.follower.undecodable,
             "lines without a time": self.tally["undated"] if self.tally["dated"] else 0,
             "events unknown to the automaton": counts["unknown"],
