@@ -120,7 +120,7 @@ def test_what_has_no_words_of_a_model() -> None:
     for one in (drawn, recorded, replace(frontier(1), kept_words=None)):
         with pytest.raises(InputError, match="no words of a model are kept"):
             probability(one, ["a"])
-    found = probability(distill(model, budget=Budget(max_symbols=300), sizes=[1]), "a*")
+    found = probability(distill(model, budget=Budget(max_symbols=300), sizes=[1]), ["a"])
     assert isinstance(found, Estimate)
     with pytest.raises(InputError, match="probability 0"):
         probability(frontier(1), ["a"], given=[("c",) * 400])

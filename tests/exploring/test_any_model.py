@@ -98,7 +98,7 @@ def test_a_model_that_can_only_be_asked() -> None:
 def test_what_is_refused() -> None:
     pdfa = random_target(np.random.default_rng(1))
     with pytest.raises(InputError, match="probability 0"):
-        probability(FunctionModel(lambda words: [[1.0, 0.0]] * len(words), "a"), "a*", ["a"])
+        probability(FunctionModel(lambda words: [[1.0, 0.0]] * len(words), "a"), [""], ["a"])
     with pytest.raises(InputError, match="max_words and max_seconds"):
         probability(function_of(pdfa), ["a"], budget=Budget(max_symbols=5))
     with pytest.raises(InputError, match="neither a PDFA nor a LanguageModel"):
