@@ -108,6 +108,7 @@ def test_geometric_mean_has_a_floor() -> None:
     assert pautomac.geometric_mean([1e-9, 0.1]) == pytest.approx(0.01)
 
 
+@pytest.mark.slow
 def test_learners_run_on_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     need_module("aalpy")
     write_problem(tmp_path, 100)
@@ -148,6 +149,7 @@ def test_sizes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(beside is None or beside["states"] <= point["states"] for point, beside in pairs)
 
 
+@pytest.mark.slow
 def test_growth_writes_as_many_symbols(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     growth.write_words(growth.make_target(), 500, path)

@@ -74,6 +74,7 @@ def test_lines_come_every_so_often_and_end_with_the_context(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_log_goes_to_the_logger_of_the_package(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

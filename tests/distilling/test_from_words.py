@@ -212,6 +212,7 @@ def test_words_that_were_cut_have_not_ended(tmp_path: Path) -> None:
     assert frontier.certificate.details["words_cut"] == 160
 
 
+@pytest.mark.slow
 def test_same_seed_same_frontier_and_files_keep_it(tmp_path: Path) -> None:
     words = figure_3().sample(250, seed=5).words  # enough for a teacher
     frontier = distill(words, sizes=[1, 4, 12], seed=4)

@@ -149,6 +149,7 @@ def test_many_states_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ten.divergence < one.divergence
 
 
+@pytest.mark.slow
 def test_more_pairs_than_can_be_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     pdfa = random_pdfa(60, 2, exact_size=True, seed=1)
     wanted = simplify(pdfa, divergence=0.02)

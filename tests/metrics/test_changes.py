@@ -162,6 +162,7 @@ def test_false_alarms_are_as_few_as_promised() -> None:
     assert alarms <= 9  # at .05, more would have a probability of .001
 
 
+@pytest.mark.slow
 def test_files_are_counted_as_words_in_memory_are(tmp_path: Path) -> None:
     before, after = planted(0.2)
     names = tmp_path / "monday.txt", tmp_path / "friday.txt"

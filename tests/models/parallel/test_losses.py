@@ -413,6 +413,7 @@ def stop(pids: list[int]) -> None:
         os.kill(pid, signal.SIGSTOP)
 
 
+@pytest.mark.slow
 def test_a_stopped_copy_is_not_waited_for_beyond_the_budget() -> None:
     with Replicas("tests.models.parallel.makers:function", 2) as model:
         pids = pids_of(model)
@@ -424,6 +425,7 @@ def test_a_stopped_copy_is_not_waited_for_beyond_the_budget() -> None:
     assert_gone(pids)
 
 
+@pytest.mark.slow
 def test_a_copy_that_is_stopped_on_the_way_leaves_what_was_learnt() -> None:
     with Replicas("tests.models.parallel.makers:function", 2) as model:
         pids = pids_of(model)
@@ -439,6 +441,7 @@ def test_a_copy_that_is_stopped_on_the_way_leaves_what_was_learnt() -> None:
     assert_gone(pids)
 
 
+@pytest.mark.slow
 def test_a_copy_that_stays_stopped_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copies, "STOPPED_SECONDS", 0.5)
     with Replicas("tests.models.parallel.makers:function", 2) as model:

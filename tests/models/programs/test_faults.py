@@ -106,6 +106,7 @@ def test_the_memory_of_a_flood_is_bounded(tmp_path: Path) -> None:
     assert peak < 2e6
 
 
+@pytest.mark.slow
 def test_a_program_that_hangs_is_not_waited_for_beyond_the_budget(tmp_path: Path) -> None:
     program = FaultyProgram(random_pdfa(5, 2, seed=1), tmp_path, "hang")
     begin = time.monotonic()

@@ -69,6 +69,7 @@ def trickle(handler: Handler) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_an_answer_that_trickles_in_is_not_waited_for() -> None:
     begin = time.monotonic()
     with HostileServer(trickle) as server, pytest.raises(ModelError, match=r"not whole, after"):

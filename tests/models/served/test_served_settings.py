@@ -81,6 +81,7 @@ class RedirectingHandler(Handler):
         self.reply(307, {}, Location=self.server.elsewhere)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_key_does_not_go_along_a_redirect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PDFALEARN_API_KEY", SECRET)
     with (
@@ -186,6 +187,7 @@ def test_what_cannot_be_asked(options: dict[str, Any], complaint: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_prompt_that_ends_in_a_space_is_warned_of() -> None:
     with (
         WatchedServer(AutomatonLLM(TARGET)) as server,
