@@ -71,10 +71,12 @@ def test_an_automaton_comes_out_of_an_automaton() -> None:
     assert frontier.at_most(100) == frontier.points[-1].pdfa
     assert frontier.sizes == tuple(FEW)
     lines = frontier.table().splitlines()
-    assert len(lines) == 2 + len(frontier)
+    assert len(lines) == 3 + len(frontier)
+    assert lines[-1].startswith("answers of best are exact of the automaton of 4 states, whose")
+    assert lines[-1].endswith("explore asks the model itself")
     assert [line.endswith("best, knee") for line in lines].count(True) == 1
     # What is small is not written as 0, and columns stay as wide.
-    shown = [line.split()[1:4] for line in lines[1:-1]]
+    shown = [line.split()[1:4] for line in lines[1:-2]]
     for texts, point in zip(shown, frontier, strict=True):
         values = (point.divergence, point.low, point.high)
         assert [float(text) for text in texts] == pytest.approx(values, rel=0.06, abs=5e-6)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 
 from benchmarks.watching.promises import compare_reaching, false_alarms
-from pdfalearn import PDFA, Monitor, calibrate, probability
-from pdfalearn.datasets import figure_1
+from pdfalearn import PDFA, Monitor, calibrate, distill, probability
+from pdfalearn.datasets import figure_1, reber
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.languages import Contains, Not
-from pdfalearn.watching import Watch, event_probabilities
+from pdfalearn.watching import TOO_NEAR, Watch, event_probabilities
 from pdfalearn.watching.reaching import language_ahead
 from tests.strategies import pdfas
 from tests.support import examples
@@ -94,3 +94,12 @@ def test_an_event_may_come_in_a_word_that_never_ends() -> None:
     assert event_probabilities(endless, "a") == pytest.approx([1.0, 1.0])
     with pytest.raises(InputError, match="not in the alphabet"):
         event_probabilities(endless, "c")
+
+
+def test_words_that_the_automaton_was_made_of_are_noticed() -> None:
+    words = reber().sample(600, seed=1).words
+    model = distill(words, sizes=[6]).best
+    assert calibrate(model, words, 0.01).nearness < TOO_NEAR
+    assert calibrate(model, reber().sample(600, seed=2).words, 0.01).nearness > 1e-3
+    # Impossible words say nothing.
+    assert calibrate(figure_1(), ["ab"] * 99, 0.01).nearness == 1

@@ -212,7 +212,10 @@ def frontier_parts(title: str, frontier: Frontier) -> list[Table]:
         curve = "excess over the best" if frontier.is_of_words else "training divergences"
         knee = f"{size}: there the curve of {curve} bends most"
     perplexity = frontier.model_perplexity
-    own = {} if perplexity is None else {"perplexity of the model": format_value(perplexity)}
+    own = {}
+    if perplexity is not None:
+        own = {"perplexity of the model": format_value(perplexity)}
+        own["answers of best"] = pdfalearn.results.scope_text(frontier)
     why = "the smallest that is not worse than any by more than a standard error"
     if frontier.is_of_words:
         why = "the largest that these words support"

@@ -79,6 +79,9 @@ def calibrate(chosen: Chosen) -> Answer:
     if found.largest >= -log(found.other):  # what an unknown event costs
         share = f"{found.false_alarms:.2%} of these sessions have unknown or impossible events"
         notes = (*notes, f"the score largest will raise no alarm: more than {share}")
+    if found.nearness < pdfalearn.watching.TOO_NEAR:
+        made = f"{chosen.pdfa} was made of these words, it seems, so nothing is promised"
+        notes = (*notes, f"{made}: give usual words that it has not seen")
     return Answer(members, [table], notes)
 
 
@@ -86,7 +89,12 @@ def calibrate(chosen: Chosen) -> Answer:
     "PDFA FILE follow threshold scores reach idle most_open state save_every",
     option("output", "Append alarms to FILE, and print none; with --state, none comes twice."),
     "evicted",
-    option("session", "Without templates: the field of the session.", metavar="NAME"),
+    option(
+        "session",
+        "Without templates: the field of the session.",
+        metavar="NAME",
+        show_default="session",
+    ),
     option("event", "Without templates: the field of the event.", show_default="event"),
     option("time", "Without templates: the field of the time.", show_default="time"),
 )

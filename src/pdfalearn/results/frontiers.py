@@ -363,9 +363,11 @@ def frontier_header(frontier: Frontier) -> tuple[str, ...]:
 
 
 def model_texts(frontier: Frontier) -> list[str]:
-    """Return a line about the model itself, if there is one."""
-    own = frontier.model_perplexity
-    return [] if own is None else [f"perplexity of the model itself: {own:.3f}"]
+    """Return lines about the model itself, if there is one: what it is, and how to ask it."""
+    if frontier.model_perplexity is None:
+        return []
+    own = f"perplexity of the model itself: {frontier.model_perplexity:.3f}"
+    return [own, f"answers of best are {scope_text(frontier)}"]
 
 
 def _nats_text(value: float) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.watching.log_lines import MASKS as MASKS
     from pdfalearn.watching.session_scores import OTHER as OTHER
     from pdfalearn.watching.session_scores import SCORES as SCORES
+    from pdfalearn.watching.thresholds import TOO_NEAR as TOO_NEAR
     from pdfalearn.watching.watched_files import check_can_watch as check_can_watch
     from pdfalearn.watching.watcher import AlarmFile as AlarmFile
     from pdfalearn.watching.watcher import JsonEvents as JsonEvents

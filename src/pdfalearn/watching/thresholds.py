@@ -8,16 +8,21 @@ from math import ceil, inf
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammainc
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_number, check_share
-from pdfalearn.corpora import CorpusLike
+from pdfalearn.corpora import Corpus, CorpusLike, as_corpus, count_steps
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import shorten
+from pdfalearn.typing import Floats
 from pdfalearn.watching.session_scores import OTHER, SCORES, WINDOW, score_sessions
 
+TOO_NEAR = 1e-6
+"""Words that are so near by chance are those that an automaton was made of."""
+# A step that is expected less often than this says little about how near words are.
+_OFTEN = 5.0
 # Sums in another order differ by no more, so that sessions that are alike stay on the same side.
 TOLERANCE = 1e-6
 
@@ -50,6 +55,9 @@ class Thresholds:
     """The probability of unknown and impossible events."""
     unknown: int = 0
     """How many of the words have an event that the automaton does not know."""
+    nearness: float = 1.0
+    """How likely fresh words take the automaton's steps in shares as near to its rows as these do:
+    about 0 if it was made of them, and then nothing is promised."""
 
     def __post_init__(self) -> None:
         for value in astuple(self):
@@ -114,7 +122,8 @@ def calibrate(
 are needed; with 2, the least that can be promised is 0.333
     """
     rate = check_share(false_alarms, "false_alarms")
-    found = score_sessions(pdfa, usual_words, other=other, window=window)
+    words = as_corpus(usual_words)
+    found = score_sessions(pdfa, words, other=other, window=window)
     count = len(found)
     unknown, events = (found.records[name] for name in ("unknown", "events"))
     if unknown.sum() and unknown.sum() >= (events - 1).sum():  # all but the ends
@@ -139,7 +148,23 @@ are needed; with 2, the least that can be promised is 0.333
         events=found.scale.window,
         other=found.scale.other,
         unknown=int((unknown > 0).sum()),
+        nearness=_measure_nearness(pdfa, found.scale.rows, words),
     )
+
+
+def _measure_nearness(pdfa: PDFA, rows: Floats, words: Corpus) -> float:
+    """Return the probability of a Pearson statistic as small as that of these words."""
+    try:
+        counts = count_steps(pdfa, words).table
+    except InputError:  # a word is impossible, so the automaton was not made of it
+        return 1.0
+    expected = counts.sum(axis=1, keepdims=True) * rows
+    often = expected >= _OFTEN
+    freedom = np.maximum(often.sum(axis=1) - 1, 0).sum()
+    if not freedom:
+        return 1.0
+    statistic = ((counts - expected)[often] ** 2 / expected[often]).sum()
+    return float(gammainc(freedom / 2, statistic / 2))
 
 
 @dataclass(frozen=True)
