@@ -52,6 +52,7 @@ def two_states(**changes: object) -> PDFA:
         ({"transitions": [[0, 1], [1]]}, "not a table of integers"),
         ({"transitions": np.empty((0, 2), int), "probabilities": np.empty((0, 3))}, "empty"),
         ({"alphabet": "aa"}, "'a' occurs twice"),
+        ({"alphabet": ["a", None]}, "None cannot be a symbol"),
         ({"alphabet": "a$"}, "terminal"),
         ({"alphabet": ""}, "alphabet is empty"),
         ({"alphabet": [["x"], ["y"]]}, "not hashable"),

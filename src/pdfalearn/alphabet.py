@@ -154,6 +154,8 @@ class Alphabet(Frozen):
 def _index_symbols(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
     if not symbols:
         raise InputError("the alphabet is empty; it needs at least one symbol")
+    if any(symbol is None for symbol in symbols):
+        raise InputError("None cannot be a symbol: it stands for what is unknown; use a string")
     index: dict[Symbol, int] = {}
     for position, symbol in enumerate((*symbols, terminal)):
         try:

@@ -201,7 +201,10 @@ def test_raw_lines_are_not_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     for day in ("monday", "friday"):
         Path(f"{day}.log").write_text("".join(f"user {day}{i} in\n" for i in range(60)))
-    done = run("compare", "monday.log", "friday.log")
+    done = run("compare", "monday.log", "friday.log", "--log-every", 0.001)
+    first, second, *_ = done.stderr.splitlines()
+    assert first.startswith("note: a line is read as a word; for raw lines give a --model")
+    assert second.startswith("distilling: ")
     assert "note: are these raw lines?" in done.stderr
 
 

@@ -107,6 +107,15 @@ def test_a_session_goes_on_after_an_impossible_event_and_begins_anew_at_its_end(
     assert (alarm.after, alarm.begun, alarm.expected_instead) == (0, 5, (("a", 1.0),))
 
 
+def test_integers_are_texts_as_they_are_in_a_corpus() -> None:
+    for symbol in ("3", 3):
+        one = figure_1()
+        pdfa = PDFA(alphabet=[symbol], transitions=one.transitions, probabilities=one.probabilities)
+        monitor = Monitor(pdfa, {"largest": 5.0})
+        assert monitor.observe_many("xxxx", [3, "3", "3", 3]) == []
+        assert monitor.counts["unknown"] == 0
+
+
 def test_what_is_to_come_is_said() -> None:
     coin = PDFA(alphabet="ht", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
     languages = {"two heads": Contains("hh")}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import pdfalearn
+from pdfalearn.cli._output import print_aside
 from pdfalearn.errors import InputError
 from pdfalearn.text import count_text, symbol_text
 
@@ -64,6 +65,12 @@ def read_words(
     found = pdfalearn.watching.read_log(map(Path, names), watch.reader)
     words = found.whole_words() if are_whole else found.words
     return Recorded(pdfalearn.Corpus(words), found.names, log_notes(found, are_whole=are_whole))
+
+
+def note_raw_lines(chosen: Chosen, names: Iterable[str], remedy: str) -> None:
+    """Say at once that lines are read as words, where files are named as logs."""
+    if chosen.format is None and any(".log" in Path(name).suffixes for name in names):
+        print_aside(f"note: a line is read as a word; for raw lines {remedy}")
 
 
 def log_notes(found: LoggedSessions, *, are_whole: bool) -> tuple[str, ...]:

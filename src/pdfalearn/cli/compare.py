@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
-from pdfalearn.cli._commands import command
+from pdfalearn.cli._commands import LongRun, command
 from pdfalearn.cli._options import CORPUS, MODEL, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
-from pdfalearn.cli._words import note_lines, read_watch, read_words
+from pdfalearn.cli._words import note_lines, note_raw_lines, read_watch, read_words
 from pdfalearn.errors import InputError
 from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
 
 if TYPE_CHECKING:
-    from pdfalearn import PDFA
+    from pdfalearn import PDFA, Corpus
     from pdfalearn.cli._chosen import Model
     from pdfalearn.equivalence import Relation
+    from pdfalearn.results import Changes
     from pdfalearn.typing import Floats
 
 _MOST_ROWS = 20
@@ -26,8 +28,8 @@ _MOST_ROWS = 20
 _MANY_EVENTS = 100
 
 
-@command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS)
-def compare(chosen: Chosen) -> Answer:
+@command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS, "log_every")
+def compare(chosen: Chosen) -> Answer | LongRun[Changes]:
     """Print whether two PDFA are the same, or what words changed.
 
     Two PDFA are if they have the same distribution after every word, where --exact, --kappa or
@@ -91,19 +93,31 @@ def compare(chosen: Chosen) -> Answer:
     return Answer({**given, **members}, parts, exit_code=1)
 
 
-def _compare_words(chosen: Chosen) -> Answer:
+def _compare_words(chosen: Chosen) -> LongRun[Changes]:
     """Find what has changed between two files of words."""
+    from pdfalearn.displays import DistillingLine
+
     along = chosen.compared_along
     settings = chosen.collect_given(("false_alarms",)) | {"processes": chosen.processes}
     notes: list[str] = []
     if along is None:
         a, b = (chosen.make_corpus(name) for name in (chosen.a, chosen.b))
+        note_raw_lines(chosen, (chosen.a, chosen.b), "give a --model distilled with --template")
     else:
         watch = read_watch(along)
         read = [read_words(watch, chosen, (one,), are_whole=True) for one in (chosen.a, chosen.b)]
         (a, b), settings["model"] = (one.corpus for one in read), watch.pdfa
         notes += [note for one in read for note in one.notes]
-    found = pdfalearn.compare(a, b, **settings)
+    run = partial(pdfalearn.compare, a, b, **settings)
+    describe = partial(_describe_changes, chosen, a, b, notes)
+    stopped = "interrupted: nothing was compared"
+    return LongRun(run, DistillingLine(is_of_words=True), describe, interruption=stopped)
+
+
+def _describe_changes(
+    chosen: Chosen, a: Corpus, b: Corpus, notes: list[str], found: Changes
+) -> Answer:
+    along = chosen.compared_along
     if along is None and len(found.events) > _MANY_EVENTS:
         notes.append("are these raw lines? Then give a --model that was distilled with --template")
     members = {**chosen.collect("a", "b"), "model": along, **found.document()}

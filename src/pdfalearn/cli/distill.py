@@ -22,8 +22,8 @@ from pdfalearn.cli._options import (
     option,
     output,
 )
-from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of, print_aside
-from pdfalearn.cli._words import NOTED, log_notes, note_lines
+from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
+from pdfalearn.cli._words import NOTED, log_notes, note_lines, note_raw_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
 from pdfalearn.text import LABELS, count_text, shorten
 
@@ -126,9 +126,8 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         chosen.refuse(_FOR_MODELS, "is for models, not for words.")
         source = corpus if chosen.template else chosen.make_corpus(chosen.source)
         line = DistillingLine(is_of_words=True)
-        are_logs = any(".log" in name.suffixes for name in map(Path, chosen.source))
-        if are_logs and chosen.format is None and not chosen.template:
-            print_aside("note: a line is read as a word; for raw lines there is --template")
+        if not chosen.template:
+            note_raw_lines(chosen, chosen.source, "there is --template")
         settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
     else:
         chosen.refuse(_FOR_WORDS, "is for words, not for models.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
@@ -24,7 +25,13 @@ from pdfalearn.corpora import CorpusLike, as_corpus, is_corpus, join_corpora
 from pdfalearn.equivalence import Exact, Relation, check_relation, distinguish, over_union
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import Changes, DirectedDivergence, Divergence, TableValue
+from pdfalearn.results import (
+    Changes,
+    DirectedDivergence,
+    DistillingProgress,
+    Divergence,
+    TableValue,
+)
 from pdfalearn.text import are_characters, short_word_text
 
 
@@ -164,6 +171,7 @@ def compare(
     model: PDFA | None = None,
     false_alarms: float = FALSE_ALARMS,
     processes: int = 1,
+    progress: Callable[[DistillingProgress], None] | None = None,
 ) -> Changes: ...
 
 
@@ -176,6 +184,7 @@ def compare(
     model: PDFA | None = None,
     false_alarms: float = FALSE_ALARMS,
     processes: int = 1,
+    progress: Callable[[DistillingProgress], None] | None = None,
 ) -> Comparison | Changes:
     """Compare two automata exactly, over all words at once, or find what two corpora do otherwise.
 
@@ -197,6 +206,8 @@ def compare(
         For corpora: the probability that any change is named although there is none, at most.
     processes : int
         For corpora: how many processes read them.
+    progress : callable, optional
+        For corpora without a model: called while one is distilled, as by `distill`.
 
     Returns
     -------
@@ -244,7 +255,7 @@ def compare(
         if model is None:
             from pdfalearn.distilling import distill  # on a floor above
 
-            model = distill(join_corpora(*corpora)).best
+            model = distill(join_corpora(*corpora), progress=progress).best
         return find_changes(model, *corpora, false_alarms=false_alarms, processes=processes)
     if model is not None:
         raise InputError("model is for corpora, and a and b are not both corpora; leave it out")

@@ -124,7 +124,7 @@ class Monitor:
         self._idle_ends = bool(idle_ends)
         self._most_open, self._on_evict = check_integer(most_open, "most_open", 1), on_evict
         symbols = (pdfa.terminal, *pdfa.alphabet)
-        # A file's "3" is also an automaton's 3.
+        # A file's "3" is also an automaton's 3, and the other way round, as for a corpus.
         self._columns: dict[Symbol, int] = {str(one): place for place, one in enumerate(symbols)}
         self._columns |= {one: place for place, one in enumerate(symbols)}
         self._open = OpenSessions(lambda count: self._scale.new_records(count, len(self._ahead)))
@@ -172,6 +172,8 @@ class Monitor:
             columns = np.fromiter(found, np.int32, len(events))
         except TypeError as error:
             raise InputError(f"an event is not hashable ({error})") from error
+        for place in np.flatnonzero(columns == self._scale.unknown).tolist():
+            columns[place] = self._columns.get(str(events[place]), self._scale.unknown)
         self.counts["unknown"] += int(np.count_nonzero(columns == self._scale.unknown))
         given = None if times is None else as_times(times)
         take, most = (self._take_one, 1) if len(events) <= _FEW else (self._take_many, _ROUND)
