@@ -65,6 +65,11 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
     """
+    from pdfalearn.exploring import SAVERS
+    from pdfalearn.files import check_can_write
+
+    if chosen.saved is not None:
+        check_can_write(chosen.saved, SAVERS)
     model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}

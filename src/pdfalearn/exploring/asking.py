@@ -35,9 +35,10 @@ from pdfalearn.exploring.live_questions import (
 from pdfalearn.exploring.recording import (
     Baseline,
     Question,
+    RecordedRows,
     collect_rows,
     open_record,
-    write_rows,
+    text_of,
 )
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
@@ -261,13 +262,13 @@ class LiveRun:
             close_quietly(opened)
             raise
 
-    def save(self, path: str | Path, model_id: str | None) -> None:
-        """Write what is known of the first model's rows: what is open behind each prefix."""
+    def rows_text(self, model_id: str | None) -> str:
+        """Return a file of what is known of the first model's rows: what each leaves open."""
         try:
             key = model_key(cast("LanguageModel", self.models[0]), model_id)
         except InputError:  # it has no name, and is not asked again
             key = ""
-        write_rows(path, self.question, key, collect_rows(self.frontier))
+        return text_of(self.question, key, collect_rows(self.frontier))
 
     def close(self) -> None:
         """Close the models; what is known is kept."""
@@ -310,6 +311,9 @@ class LiveRun:
             with self.frontier.interrupts:
                 self.open()
                 yield
+                for model in self.frontier.models:
+                    if isinstance(model, RecordedRows):
+                        model.end()
                 self.frontier.interrupts.check()
         except BaseException:
             self.close()
@@ -330,8 +334,8 @@ class LiveRun:
             apart = high - low
             # What is not told cannot be asked for: without it, it is as near as it may come.
             untold = frontier.untold @ self._open_to
-            is_near = (apart <= gap) | ((untold > gap) & (apart - untold <= gap))
-            closed: Flags = np.all(is_near, axis=(1, 2))
+            beyond = apart - np.where(untold > gap, untold, 0.0) - gap
+            closed: Flags = np.all((apart <= gap) | (beyond <= 0), axis=(1, 2))
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
             self.trace.append(Step(frontier.calls, float(low.mean()), float(high.mean())))
             if self._progress is not None:
@@ -346,7 +350,8 @@ class LiveRun:
                 return "max_words"
             if time.monotonic() >= ends_at:
                 return "max_seconds"
-            if not frontier.step(closed, min(self.batch, most - frontier.calls), floor):
+            enough = float(beyond.max(axis=(1, 2))[~closed].sum())
+            if not frontier.step(closed, min(self.batch, most - frontier.calls), floor, enough):
                 return "nothing left"
 
 

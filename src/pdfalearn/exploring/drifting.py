@@ -203,8 +203,13 @@ def drift(
     if stored and languages is None:
         languages = stored[0].languages
         settings = {name: stored[0].question[name] for name in settings}
-    if languages is None or len(stored) > 1:
-        raise InputError("say which languages, and give one model at least that can be asked")
+    if len(stored) > 1:
+        raise InputError(
+            f"{stored[0].path} and {stored[1].path} are both files, which do not have a model's "
+            "tokens: compare each with a model that can be asked"
+        )
+    if languages is None:
+        raise InputError("say which languages are asked about; only a file of answers has its own")
     if not stored:
         _check_pair(*cast("list[LanguageModel]", models))
     run = LiveRun(models, languages, prompts, progress=progress, **settings)  # type: ignore[arg-type]

@@ -20,6 +20,8 @@ WHOLE, TAIL = -1, -2
 # Asked together are prefixes at least this share as likely as the likeliest: a full batch of less
 # likely ones closes hardly more, and takes as long.
 _LEAST_SHARE = 1 / 16
+# Asking for so many more takes about as long as asking at all.
+_FEWEST = 16
 # The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26
 # At most this many open prefixes are kept, each of some 60 bytes; unlikely ones go back to tails.
@@ -131,7 +133,7 @@ class Frontier:
         shape = (len(columns), len(self.settled), states)
         return np.array(columns).reshape(shape).transpose(1, 0, 2) + self.untold
 
-    def step(self, closed: Flags, batch: int, floor: float) -> bool:
+    def step(self, closed: Flags, batch: int, floor: float, enough: float = np.inf) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
 
         Parameters
@@ -142,6 +144,8 @@ class Frontier:
             How many prefixes may be asked for.
         floor : float
             Prefixes that are less likely than this go into the tails.
+        enough : float
+            Ask for no more prefixes than have this mass together, but for a few.
         """
         tops = self.items.tops
         if closed.any():
@@ -154,7 +158,9 @@ class Frontier:
         places = (tops >= best * _LEAST_SHARE).nonzero()[0]
         if len(places) > batch:
             places = places[np.argpartition(-tops[places], batch - 1)[:batch]]
-        places = np.sort(places)
+        places = places[np.argsort(-tops[places], kind="stable")]
+        count = 1 + int(np.searchsorted(np.cumsum(tops[places]), enough))
+        places = np.sort(places[: max(_FEWEST, count)])
         asked = self.items.take(places)
         nodes, is_new = asked.parents.copy(), asked.symbols >= 0
         nodes[is_new] = self.add_nodes(asked.parents[is_new], asked.symbols[is_new])
@@ -337,7 +343,7 @@ class Frontier:
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
         # To take the largest along an axis of one is slow.
-        tops = children[:, 0].copy() if self._count == 1 else children.max(axis=1, initial=0.0)
+        tops = children[:, 0] if self._count == 1 else children.max(axis=1, initial=0.0)
         # If all are unlikely, the likeliest go on nevertheless.
         least = np.minimum(floor, tops.max(axis=1, initial=0.0))
         kept = (tops >= least[:, None]) & (tops > 0)
@@ -349,12 +355,13 @@ class Frontier:
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
         left = np.maximum(left - opened, 0.0)
-        # Rounding leaves a little where nothing is left.
-        tops[kept] = 0.0
-        beyond = tops.max(axis=1, initial=0.0)
+        unseen: Floats | float = 0.0
         if unlisted is not None:  # each is less likely than those that are listed
             listed = np.where(children > 0, children, 1.0).min(axis=2, initial=1.0).max(axis=1)
-            beyond = np.maximum(beyond, np.minimum(unlisted.max(axis=1), listed))
+            unseen = np.minimum(unlisted.max(axis=1), listed)
+        # Rounding leaves a little where nothing is left.
+        tops[kept] = 0.0
+        beyond = np.maximum(tops.max(axis=1, initial=0.0), unseen)
         has_tail = beyond > 0
         if has_tail.any():
             at = nodes[has_tail]

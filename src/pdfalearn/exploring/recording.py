@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pdfalearn.exploring.frontier import Frontier
 
 _FORMAT, _VERSION = "pdfalearn answers", 1
+# What the last line says: how many rows there are.
+_END = "rows in all"
 # Of larger rows these many columns are kept, the likeliest that leave a question open, and that
 # settle it; of the others their sums.
 _SMALL, _MOST_LIVE, _MOST_SETTLED = 1024, 512, 64
@@ -125,7 +127,7 @@ class Baseline:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.header, self.rows, self.size = _read(self.path)
+        self.header, self.rows, self.size, self.is_whole = _read(self.path)
         self.question: Question = self.header["question"]
 
     @property
@@ -147,6 +149,11 @@ class Baseline:
                 f"{self.path} has the rows of another model, {self.header['model']!r}, and not of "
                 f"{key!r}; name another file"
             )
+        if key is None and not self.is_whole:
+            raise FileFormatError(
+                f"{self.path} has no end: its run was killed, or a part of the file is lost, so it "
+                "is no baseline; go on with that run, which keeps what is there, or write it anew"
+            )
 
     def make_rows(self, alphabet: Alphabet, kinds: int) -> RecordedRows:
         """Return what answers from the file alone."""
@@ -163,9 +170,11 @@ class RecordedRows(CheckedModel):
         alphabet: Alphabet,
         kinds: int,
         path: Path | None = None,
+        *,
+        is_ended: bool = False,
     ) -> None:
         self.model, self.alphabet, self._rows = model, alphabet, rows
-        self._kinds, self._path = kinds, path
+        self._kinds, self._path, self._is_ended = kinds, path, is_ended
 
     def tell(
         self, batch: Batch, states: Integers, map_of: Callable[[int], StateMap], whole: Flags
@@ -216,6 +225,7 @@ class RecordedRows(CheckedModel):
                     new[keys[place]] = Row.of(row, untold, map_of(place), self._kinds)
             if self._path is not None and new:
                 _write(self._path, [_row_line(new)])
+                self._is_ended = False
             self._rows |= new
 
         try:
@@ -229,10 +239,17 @@ class RecordedRows(CheckedModel):
         note(told, places.tolist())
         return told
 
+    def end(self) -> None:
+        """Write that nothing is missing, unless that is written."""
+        if self._path is not None and not self._is_ended:
+            _write(self._path, [_end_line(self._rows)])
+            self._is_ended = True
+
     def close(self) -> None:
         """Close the model."""
         if self.model is not None:
             close_quietly(self.model)
+        self.end()
 
 
 def open_record(
@@ -245,17 +262,17 @@ def open_record(
 ) -> RecordedRows:
     """Return an opened model with the rows of a file, which is made if it is missing."""
     path = Path(path)
-    rows: dict[Key, Row] = {}
+    rows, is_ended = dict[Key, Row](), False
     if path.exists() and path.stat().st_size:
         stored = Baseline(path)
         stored.check(question, key)
-        rows = stored.rows
+        rows, is_ended = stored.rows, stored.is_whole
         if stored.size < path.stat().st_size:  # a line that a killed process left unfinished
             os.truncate(path, stored.size)
     else:
-        write_rows(path, question, key, {})
+        _write(path, [_header_line(question, key)], os.O_TRUNC)
     _compare(path, rows, model)
-    return RecordedRows(opened, rows, model.alphabet, kinds, path)
+    return RecordedRows(opened, rows, model.alphabet, kinds, path, is_ended=is_ended)
 
 
 def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
@@ -273,11 +290,18 @@ def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
             close_quietly(opened)
 
 
-def write_rows(path: str | Path, question: Question, key: str, rows: Mapping[Key, Row]) -> None:
-    """Write a file anew."""
-    header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
-    lines = [json.dumps(header)] + ([_row_line(rows)] if rows else [])
-    _write(Path(path), lines, os.O_TRUNC)
+def text_of(question: Question, key: str, rows: Mapping[Key, Row]) -> str:
+    """Return a whole file."""
+    lines = _header_line(question, key), *([_row_line(rows)] if rows else []), _end_line(rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _header_line(question: Question, key: str) -> str:
+    return json.dumps({"format": _FORMAT, "version": _VERSION, "model": key, "question": question})
+
+
+def _end_line(rows: Mapping[Key, Row]) -> str:
+    return json.dumps({_END: len(rows)})
 
 
 def collect_rows(frontier: Frontier) -> dict[Key, Row]:
@@ -354,13 +378,13 @@ def _pack(array: np.ndarray[Any, Any]) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int]:
-    """Read a file; return its header, its rows, and where its last whole line ends."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
+    """Read a file; return its header, its rows, where its last whole line ends, and if it ended."""
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise InputError(f"{path} could not be read: {error.strerror}") from error
-    size, rows = sum(map(len, lines)), dict[Key, Row]()
+    size, rows, is_ended = sum(map(len, lines)), dict[Key, Row](), False
     if lines and not lines[-1].endswith(b"\n"):
         size -= len(lines.pop())
     try:
@@ -368,13 +392,18 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int]:
         if header["format"] != _FORMAT or header["version"] != _VERSION:
             raise ValueError("another format")
         header = {name: header[name] for name in ("model", "question")}
-        for line in lines[1:]:
-            _read_rows(json.loads(line), rows)
+        for members in map(json.loads, lines[1:]):
+            if is_ended := _END in members:
+                if members[_END] != len(rows):
+                    raise ValueError("rows are missing")
+            else:
+                _read_rows(members, rows)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise FileFormatError(
-            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or it is broken"
+            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or a part of "
+            "it is lost or broken; write it anew"
         ) from error
-    return header, rows, size
+    return header, rows, size, is_ended and size == sum(map(len, lines))
 
 
 def _read_rows(members: Mapping[str, Any], rows: dict[Key, Row]) -> None:
