@@ -175,14 +175,14 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     assert len(lines) > 3
     for lost in range(len(lines)):
         file.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))
-        with pytest.raises(FileFormatError, match="lost|no end"):
+        with pytest.raises(FileFormatError, match=r"lost|no end"):
             drift(file, pdfa)
     for left in range(len(b"".join(lines)) - 1, 0, -40):
         file.write_bytes(b"".join(lines)[:left])
-        with pytest.raises(FileFormatError, match="lost|no end"):
+        with pytest.raises(FileFormatError, match=r"lost|no end"):
             drift(file, pdfa)
     for name in ("march", "march.json", "march.html"):
-        with pytest.raises(InputError, match="those that work: .jsonl, .csv"):
+        with pytest.raises(InputError, match=r"those that work: \.jsonl, \.csv"):
             explore(pdfa, "a*", gap=0.1).save(tmp_path / name)
 
 

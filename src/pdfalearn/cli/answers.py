@@ -21,7 +21,7 @@ from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from pdfalearn.cli._chosen import Model
-    from pdfalearn.exploring import Drift, Exploration
+    from pdfalearn.exploring import Draws, Drift, Exploration
 
 Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within", "cut_ends", "stop")
@@ -77,8 +77,17 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
-    run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
-    return long_run(run, partial(_describe, chosen), "exploration", chosen.output)
+    languages = _languages(chosen)
+    drawn: list[Draws] = []
+
+    def run(**progress: Any) -> Exploration:
+        found = pdfalearn.explore(model, languages, **settings, **progress)
+        if chosen.drawn:
+            budget = settings["budget"]
+            drawn.append(found.sample(chosen.drawn, seed=chosen.seed, budget=budget))
+        return found
+
+    return long_run(run, partial(_describe, chosen, drawn), "exploration", chosen.output)
 
 
 @command(
@@ -228,7 +237,7 @@ def limits_of(chosen: Chosen) -> dict[str, Any]:
     return {"gap": chosen.precision, "budget": budget}
 
 
-def _describe(chosen: Chosen, found: Exploration) -> Answer:
+def _describe(chosen: Chosen, drawn: list[Draws], found: Exploration) -> Answer:
     members: dict[str, Any] = {"model": chosen.model}
     members |= members_of(found, "low", "high", "calls", "stopped", "control", "cut")
     members[_OPEN] = dict(found.open)
@@ -261,8 +270,7 @@ def _describe(chosen: Chosen, found: Exploration) -> Answer:
                 members[title] = [vars(one) for one in listed]
                 lines = [(repr(one.word), one.probability, one.certified) for one in listed]
                 parts.append(Table(title, ("answer", "probability", "certified"), lines))
-    if chosen.drawn:
-        draws = found.sample(chosen.drawn, seed=chosen.seed)
+    for draws in drawn:
         members["sample"] = draws._asdict()
         lines_of = zip(map(repr, draws.words), draws.are_whole, strict=True)
         parts.append(Table("sample", ("answer", "whole"), lines_of))

@@ -258,7 +258,12 @@ class Exploration(Frozen):
             return estimate(self._run, self._rows, event, calls, confidence, seed)
 
     def sample(
-        self, count: int, name: str | None = None, *, seed: int = 0, calls: int = 100_000
+        self,
+        count: int,
+        name: str | None = None,
+        *,
+        seed: int = 0,
+        budget: Budget | None = None,
     ) -> Draws:
         """Draw answers that match, exactly as likely as they are among all that match.
 
@@ -273,12 +278,17 @@ class Exploration(Frozen):
             The language; any match if not given.
         seed : int
             Same seed, same answers.
-        calls : int
-            The most distributions that may be asked for.
+        budget : Budget, optional
+            As for `explore`, from now on; 100,000 calls if not given. To draw fewer answers than
+            were asked for would be a bias, so that is an error. The ``progress`` of `explore` is
+            called here, too.
         """
         event = self._run.labels_of(name)
-        with self._run.asking():
-            return draw_matching(self._run, self._rows, event, count, seed, calls)
+        try:
+            with self._run.asking():
+                return draw_matching(self._run, self._rows, event, count, seed, budget)
+        except KeyboardInterrupt as interrupt:
+            raise ExplorationInterrupted(self) from interrupt
 
     def save(self, path: str | Path, *, model_id: str | None = None) -> None:
         """Write what the model answered, so that `drift` can compare another one with it.

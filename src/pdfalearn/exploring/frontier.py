@@ -63,9 +63,8 @@ class Frontier:
         self.items = Items(count)
         self.interrupts = Interrupts()
         """Lets a Ctrl-C through only while a model answers, or between two steps."""
-        self.calls = 0
-        """How many rows of a prefix were asked for."""
-        self.steps = 0
+        self.calls = self.steps = 0
+        """How many rows of a prefix were asked for, and how often some were."""
         # Nodes: the prefixes that were asked for, and those that lead to them.
         self.size = 1
         self.parents, self.symbols = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.int32)
@@ -129,9 +128,8 @@ class Frontier:
         states = len(self.reading.dfa.table)
         keys = items.prompts.astype(np.int64) * states + items.states
         size = len(self.settled) * states
-        columns = [np.bincount(keys, masses, size) for masses in items.masses.T]
-        shape = (len(columns), len(self.settled), states)
-        return np.array(columns).reshape(shape).transpose(1, 0, 2) + self.untold
+        table = np.array([np.bincount(keys, masses, size) for masses in items.masses.T])
+        return table.reshape(self._count, -1, states).transpose(1, 0, 2) + self.untold
 
     def step(self, closed: Flags, batch: int, floor: float, enough: float = np.inf) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
@@ -145,7 +143,7 @@ class Frontier:
         floor : float
             Prefixes that are less likely than this go into the tails.
         enough : float
-            Ask for no more prefixes than have this mass together, but for a few.
+            Only as many prefixes as have this mass, and a few, are asked for.
         """
         tops = self.items.tops
         if closed.any():
@@ -156,9 +154,7 @@ class Frontier:
         width = 1 + len(self.models[0].alphabet)
         batch = max(1, min(batch, _MOST_BYTES // (8 * width * len(self.models))))
         places = (tops >= best * _LEAST_SHARE).nonzero()[0]
-        if len(places) > batch:
-            places = places[np.argpartition(-tops[places], batch - 1)[:batch]]
-        places = places[np.argsort(-tops[places], kind="stable")]
+        places = places[np.argsort(-tops[places], kind="stable")[:batch]]
         count = 1 + int(np.searchsorted(np.cumsum(tops[places]), enough))
         places = np.sort(places[: max(_FEWEST, count)])
         asked = self.items.take(places)
@@ -166,8 +162,7 @@ class Frontier:
         nodes[is_new] = self.add_nodes(asked.parents[is_new], asked.symbols[is_new])
         self.node_prompts[nodes], self.node_states[nodes] = asked.prompts, asked.states
         # If it raises, nothing has changed but for some unused numbers.
-        told = self.ask(nodes, asked.symbols == TAIL)
-        self._opened = None
+        told, self._opened = self.ask(nodes, asked.symbols == TAIL), None
         self.items.remove(places)
         self._note_floor(floor)
         self._settle(asked, nodes, told, floor)
@@ -274,8 +269,7 @@ class Frontier:
                 each = np.abs(shares[:, 0] - shares[:, 1])
                 each = each[:, after.settled <= self.reading.control + cut]
                 np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
-            if not cut:
-                sums[:, :, -1] = 0.0
+            sums[:, :, -1] *= cut
             self.node_settled[at] = sums
             np.add.at(self.settled, prompts, sums)
             np.add.at(self.untold[:, :, state], prompts, missing)
@@ -355,13 +349,12 @@ class Frontier:
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
         left = np.maximum(left - opened, 0.0)
-        unseen: Floats | float = 0.0
+        beyond = np.zeros(len(nodes))
         if unlisted is not None:  # each is less likely than those that are listed
             listed = np.where(children > 0, children, 1.0).min(axis=2, initial=1.0).max(axis=1)
-            unseen = np.minimum(unlisted.max(axis=1), listed)
-        # Rounding leaves a little where nothing is left.
-        tops[kept] = 0.0
-        beyond = np.maximum(tops.max(axis=1, initial=0.0), unseen)
+            beyond = np.minimum(unlisted.max(axis=1), listed)
+        tops[kept] = 0.0  # rounding leaves a little where nothing is left
+        beyond = np.maximum(beyond, tops.max(axis=1, initial=0.0))
         has_tail = beyond > 0
         if has_tail.any():
             at = nodes[has_tail]

@@ -7,12 +7,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.arrays import spelled
 from pdfalearn.errors import FileFormatError, InputError, ModelError
 from pdfalearn.exploring.readings import StateMap
 from pdfalearn.models import (
@@ -26,9 +25,6 @@ from pdfalearn.models import (
 from pdfalearn.rows import Rows
 from pdfalearn.text import shorten
 from pdfalearn.typing import Codes, Flags, Floats, Integers
-
-if TYPE_CHECKING:
-    from pdfalearn.exploring.frontier import Frontier
 
 _FORMAT, _VERSION = "pdfalearn answers", 1
 # What the last line says: how many rows there are.
@@ -302,46 +298,6 @@ def _header_line(question: Question, key: str) -> str:
 
 def _end_line(rows: Mapping[Key, Row]) -> str:
     return json.dumps({_END: len(rows)})
-
-
-def collect_rows(frontier: Frontier) -> dict[Key, Row]:
-    """Return what is known of the first model's rows: what is open behind each prefix."""
-    items = frontier.items
-    size, kinds = frontier.size, frontier.reading.control + 2
-    masses = frontier.node_masses[:size, 0]
-    asked = masses.nonzero()[0]
-    inner = asked[frontier.node_prompts[frontier.parents[asked]] >= 0]
-    inner = inner[frontier.depths[inner] > 0]
-    fresh = (items.symbols >= 0).nonzero()[0]
-    parts: list[tuple[Any, ...]] = [
-        (frontier.parents[inner], frontier.symbols[inner], masses[inner], kinds - 1),
-        (items.parents[fresh], items.symbols[fresh], items.masses[fresh, 0], kinds - 1),
-    ]
-    parts += [
-        (found.nodes, found.symbols, found.masses[:, 0], found.labels)
-        for found in (frontier.found, frontier.other)
-    ]
-    nodes, symbols, listed, labels = (
-        np.concatenate([np.broadcast_to(part[n], len(part[0])) for part in parts]) for n in range(4)
-    )
-    order = np.lexsort((symbols, nodes))
-    order = order[listed[order] > 0]
-    nodes, symbols, listed, labels = (column[order] for column in (nodes, symbols, listed, labels))
-    begins, ends = np.searchsorted(nodes, asked), np.searchsorted(nodes, asked, side="right")
-    flat, offsets = spelled(frontier.parents, frontier.symbols, asked)
-    rows: dict[Key, Row] = {}
-    for place, node in enumerate(asked.tolist()):
-        here, mass = slice(begins[place], ends[place]), masses[node]
-        rests = frontier.node_settled[node, 0].copy()
-        np.subtract.at(rests, labels[here], listed[here])
-        rests[-1] = 0.0 if frontier.map_of(node).live.size else max(0.0, rests[-1])
-        rests = np.maximum(rests / mass, 0.0)
-        values = listed[here] / mass
-        untold = max(0.0, 1.0 - float(values.sum() + rests.sum()))
-        word = tuple(flat[offsets[place] : offsets[place + 1]].tolist())
-        key = int(frontier.node_states[node]), word
-        rows[key] = Row(symbols[here].astype(np.int32) + 1, values, rests, untold)
-    return rows
 
 
 def _write(path: Path, lines: Sequence[str], how: int = os.O_APPEND) -> None:
