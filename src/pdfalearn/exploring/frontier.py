@@ -375,10 +375,10 @@ class Frontier:
                 found.add(nodes[at], column - 1, labels[here], masses)
 
     def _prune(self) -> None:
-        """Put the less likely half of what is open back into tails of what it follows."""
+        """Put the less likely of what is open back into tails of what it follows."""
         items, self._opened = self.items, None
-        goes = np.zeros(len(items), dtype=bool)
-        goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
+        goes, gone = np.zeros(len(items), dtype=bool), len(items) - self._most_open // 2
+        goes[np.argpartition(items.tops, gone)[:gone]] = True
         goes &= items.symbols >= 0
         # One tail for each node: those it has already are joined with what goes back.
         goes |= (items.symbols == TAIL) & np.isin(items.parents, items.parents[goes])
