@@ -215,10 +215,10 @@ def _make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
             if not folder:
                 raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
             return pdfalearn.TransformerModel(folder, None, symbols, **options)
-        return pdfalearn.ServedModel(*served_name(name), symbols, **options)
+        return pdfalearn.ServedModel(*parse_served(name), symbols, **options)
 
 
-def served_name(name: str) -> tuple[str, str]:
+def parse_served(name: str) -> tuple[str, str]:
     """Return the URL of ``served:URL#MODEL``, and what the server calls the model."""
     url, _, model = name.removeprefix(SERVED).partition("#")
     if not (url and model):

@@ -165,7 +165,7 @@ def make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None)
 
     Prompts, ends and stops are those of a stored question if none are given.
     """
-    from pdfalearn.cli._models import LOCAL, SERVED, is_llm, read_ends, served_name
+    from pdfalearn.cli._models import LOCAL, SERVED, is_llm, parse_served, read_ends
 
     if not is_llm(name) or chosen.vocabulary is not None:
         chosen.refuse(_OF_TOKENS, "is for LLMs, hf:FOLDER or served:URL#MODEL, and all tokens.")
@@ -194,7 +194,7 @@ def make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None)
         options.pop("chat", None)  # these are tokens, behind any template
     options["prompt"] = chosen.prompt or ""
     if is_served:
-        return pdfalearn.models.ServedAnswers(*served_name(name), chosen.tokenizer, **options)
+        return pdfalearn.models.ServedAnswers(*parse_served(name), chosen.tokenizer, **options)
     return pdfalearn.Answers(name.removeprefix(LOCAL), **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast, overload
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -35,35 +35,35 @@ _FIRST_GAP, _CLOSER, _LEAST_GAP = 0.01, 8, 1e-11
 _LEAST_LIKELY = 1e-300
 
 
+class _Spending(TypedDict, total=False):
+    budget: Budget | None
+    progress: Progress | None
+
+
+class _Limits(_Spending, total=False):
+    gap: float
+
+
 @overload
 def probability(
     model: PDFA,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> float: ...
 @overload
 def probability(
     model: Frontier,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> Estimate: ...
 @overload
 def probability(
     model: LanguageModel,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> Bounds: ...
 def probability(
     model: PDFA | Frontier | LanguageModel,
@@ -128,7 +128,7 @@ def probability(
     gap = goal = check_number(gap, "gap", 0, 1)
     languages = {"language": language} | ({} if given is None else {"given": given})
     run = LiveRun([asked], languages, None, progress=progress)
-    left = _left(run, budget)
+    left = _limit(run, budget)
     while True:
         found = run.go_on(gap=goal, budget=left.budget())
         if given is not None and found["given"].high <= _LEAST_GAP:
@@ -153,18 +153,14 @@ def most_likely(
     model: PDFA,
     count: int | None = None,
     language: LanguageLike | None = None,
-    *,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Spending],
 ) -> Iterator[LikelyWord]: ...
 @overload
 def most_likely(
     model: LanguageModel,
     count: int | None = None,
     language: LanguageLike | None = None,
-    *,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Spending],
 ) -> Iterator[Likely]: ...
 def most_likely(
     model: PDFA | LanguageModel,
@@ -212,7 +208,7 @@ def most_likely(
     asked, wanted = as_model(model), 10 if count is None else check_integer(count, "count", 0)
     everything = HasLength() if language is None else language
     run = LiveRun([asked], everything, None, progress=progress, to_the_end=True)
-    left, goal, size = _left(run, budget), _FIRST_GAP, run.batch
+    left, goal, size = _limit(run, budget), _FIRST_GAP, run.batch
     found: list[Likely] = []
     while wanted:
         part = left.budget(size)
@@ -267,7 +263,7 @@ def draw_in(
     Texts of an LLM may be cut where they match whatever follows; longer words are left out.
     """
     run = LiveRun([model], language, None, within=max_length, progress=progress)
-    left, goal = _left(run, budget), _FIRST_GAP
+    left, goal = _limit(run, budget), _FIRST_GAP
     found = run.go_on(gap=goal, budget=left.budget(DEFAULT_CALLS))
     # Drawing is fast where most of what may match is known to.
     while found.high > 2 * found.low and found.stopped == "gap" and goal > _LEAST_LIKELY:
@@ -278,7 +274,7 @@ def draw_in(
     return draws.words, draws.are_whole
 
 
-def _left(run: LiveRun, budget: Budget | None) -> Left:
+def _limit(run: LiveRun, budget: Budget | None) -> Left:
     """Return what is left of the budget of a question to one model."""
     is_free = cast("LanguageModel", run.models[0]).cost.is_free
     return Left(run.frontier, budget, _FREE_CALLS if is_free else DEFAULT_CALLS)
