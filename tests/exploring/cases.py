@@ -47,6 +47,13 @@ def random_target(random: Generator) -> PDFA:
     return PDFA(alphabet=symbols, transitions=transitions, probabilities=rows)
 
 
+def other_target(pdfa: PDFA, random: Generator) -> PDFA:
+    """Return an automaton that differs from another in some rows."""
+    rows = pdfa.probabilities * random.uniform(0.7, 1.3, pdfa.probabilities.shape)
+    rows /= rows.sum(axis=1, keepdims=True)
+    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
+
+
 def random_languages(random: Generator) -> dict[str, str]:
     """Return one language or several by names."""
     count = int(random.integers(1, 4))

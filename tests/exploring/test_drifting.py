@@ -11,7 +11,7 @@ from pdfalearn import PDFA, Budget, LanguageModel, drift, probability
 from pdfalearn.errors import InputError
 from pdfalearn.exploring import ExplorationInterrupted, Step
 from pdfalearn.models import Batch, FunctionModel, Rows
-from tests.exploring.cases import LANGUAGES, random_target
+from tests.exploring.cases import LANGUAGES, other_target, random_target
 from tests.support import need_module
 
 NEARLY = 1e-9
@@ -20,13 +20,6 @@ NEARLY = 1e-9
 @pytest.fixture(autouse=True)
 def _regular_expressions() -> None:
     need_module("interegular")
-
-
-def other_target(pdfa: PDFA, random: np.random.Generator) -> PDFA:
-    """Return an automaton that differs from another in some rows."""
-    rows = pdfa.probabilities * random.uniform(0.7, 1.3, pdfa.probabilities.shape)
-    rows /= rows.sum(axis=1, keepdims=True)
-    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
 
 
 @pytest.mark.slow

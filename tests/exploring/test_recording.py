@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Answers, Budget, drift, explore, probability
+from pdfalearn import PDFA, Answers, Budget, FunctionModel, drift, explore, probability
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.exploring import Baseline, recording
 from pdfalearn.exploring.readings import StateMap
-from tests.exploring.cases import random_languages, random_target, tiny_llm
+from tests.exploring.cases import other_target, random_languages, random_target, tiny_llm
 from tests.support import need_module
 
 NEARLY = 1e-9
@@ -26,12 +26,6 @@ NEARLY = 1e-9
 @pytest.fixture(autouse=True)
 def _regular_expressions() -> None:
     need_module("interegular")
-
-
-def other_target(pdfa: PDFA, random: np.random.Generator) -> PDFA:
-    rows = pdfa.probabilities * random.uniform(0.7, 1.3, pdfa.probabilities.shape)
-    rows /= rows.sum(axis=1, keepdims=True)
-    return PDFA(alphabet=pdfa.alphabet, transitions=pdfa.transitions, probabilities=rows)
 
 
 @pytest.mark.slow
@@ -142,6 +136,13 @@ def test_kill_9_loses_nothing(tmp_path: Path) -> None:
     with store.open("a") as stream:  # as if the last line had been cut
         stream.write('{"states":[1,')
     assert len(Baseline(store).rows) == rows[1]
+    model = FunctionModel(lambda words: [[0.2, 0.5, 0.3]] * len(words), "ab")
+    with pytest.raises(FileFormatError, match="has no end: its run was killed"):
+        drift(store, model)
+    budget = Budget(max_words=rows[1] + 10)
+    explore(model, ".*abba", gap=0, batch=4, store=store, model_id="x", budget=budget)
+    assert drift(store, model, gap=0.5).low == 0
+    assert len(Baseline(store).rows) == budget.max_words
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
@@ -157,13 +158,32 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         explore(pdfa, "a", store=tmp_path / "no" / "folder.jsonl")
     file = tmp_path / "right.jsonl"
     explore(pdfa, "a*", gap=0.1).save(file)
-    with pytest.raises(InputError, match="one model at least"):
+    with pytest.raises(InputError, match="are both files"):
         drift(file, file)
     with pytest.raises(InputError, match="say which languages"):
         drift(pdfa, pdfa)
     other = PDFA(alphabet="xyz", transitions=[[0] * 3], probabilities=[[0.25] * 4])
     with pytest.raises(InputError, match="another question: its"):
         drift(file, other)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    """No line can be lost, and no part of the last ones."""
+    pdfa, file = random_target(np.random.default_rng(1)), tmp_path / "store.jsonl"
+    explore(pdfa, "a*b", gap=0, store=file, batch=2, budget=Budget(max_words=8))
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert len(lines) > 3
+    for lost in range(len(lines)):
+        file.write_bytes(b"".join(lines[:lost] + lines[lost + 1 :]))
+        with pytest.raises(FileFormatError, match=r"lost|no end"):
+            drift(file, pdfa)
+    for left in range(len(b"".join(lines)) - 1, 0, -40):
+        file.write_bytes(b"".join(lines)[:left])
+        with pytest.raises(FileFormatError, match=r"lost|no end"):
+            drift(file, pdfa)
+    for name in ("march", "march.json", "march.html"):
+        with pytest.raises(InputError, match=r"those that work: \.jsonl, \.csv"):
+            explore(pdfa, "a*", gap=0.1).save(tmp_path / name)
 
 
 def test_rows_are_kept_by_what_they_settle(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Budget, explore, probability
+from pdfalearn import PDFA, Budget, explore, probability, sample
 from pdfalearn.analysis import condition
 from pdfalearn.errors import InputError
+from pdfalearn.exploring import ExplorationInterrupted, Step
 from tests.exploring.cases import Partial, random_target
 from tests.support import need_module
 
@@ -80,4 +81,29 @@ def test_what_cannot_be_drawn() -> None:
         asked.sample(1)
     never = explore(pdfa, "a{60}", budget=Budget(max_words=5))
     with pytest.raises(InputError, match="0 of 1 answers"):
-        never.sample(1, calls=50)
+        never.sample(1, budget=Budget(max_words=50))
+    with pytest.raises(InputError, match="of 1000 answers"):
+        explore(pdfa, "a.*b", gap=0.5).sample(1000, budget=Budget(max_seconds=0))
+    with pytest.raises(InputError, match="samples of a language"):
+        sample(pdfa, 1, budget=Budget(max_words=1))
+
+
+def test_samples_have_a_budget_and_progress() -> None:
+    def stop(step: Step) -> None:
+        seen.append(step.calls)
+        if len(seen) > 12:
+            raise KeyboardInterrupt
+
+    seen: list[int] = []
+    pdfa = random_target(np.random.default_rng(1))
+    asked = explore(pdfa, "a.*b", gap=0, batch=1, budget=Budget(max_words=4), progress=stop)
+    before = len(seen)
+    with pytest.raises(ExplorationInterrupted) as caught:
+        asked.sample(1000)
+    assert len(seen) > before
+    assert seen == sorted(seen)
+    assert caught.value.exploration is asked
+    told: list[Step] = []
+    words = sample(pdfa, 9, "a.*b", seed=1, budget=Budget(max_words=5000), progress=told.append)
+    assert told[-1].calls <= 5000
+    assert words.words == sample(pdfa, 9, "a.*b", seed=1).words

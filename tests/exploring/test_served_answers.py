@@ -14,6 +14,7 @@ from examples.served_automaton import CompletionsServer
 from pdfalearn import Answers, Budget, drift, explore
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.models import ServedAnswers
+from tests.cli.program import error_of, run_json
 from tests.exploring.cases import tiny_llm
 from tests.support import need_module
 
@@ -79,6 +80,40 @@ def test_what_is_told_is_sound(llm: tuple[Any, Any], most: int, tmp_path: Path) 
             with pytest.raises(InputError, match="did not tell all"):
                 asked.sample(1)
         assert "told" in repr(served)
+
+
+@pytest.mark.slow
+def test_the_command_line_asks_servers(
+    llm: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for part in llm:
+        part.save_pretrained("llm")
+    with CompletionsServer(ServedNetwork(*llm)) as server:
+        server.most_likeliest = 10**6
+        served = f"served:{server.url}#llm"
+        asked = ("--prompt", "heads or", "--class", "low=[a-m]", "--class", "e=e", "--begins")
+        folder = ("--tokenizer", "llm")
+        found = run_json("ask", "answers", served, *folder, *asked, "--save", "march.jsonl")
+        local = run_json("ask", "answers", "hf:llm", *asked)
+        for name in ("low", "e"):
+            assert found["classes"][name] == pytest.approx(local["classes"][name], abs=NEARLY)
+        for pair in (("hf:llm", served, *asked), ("march.jsonl", served)):
+            same = run_json("drift", *pair, *folder, "--tolerance", "0.02")
+            assert same["verdict"] is True
+        few = ("--prompt", "heads or", "--max-words", "20")
+        one = run_json("ask", "probability", served, "e.*", *few, *folder)
+        assert one["low"] <= found["classes"]["e"]["high"] + NEARLY
+        server.most_likeliest = 20
+        part = run_json("ask", "answers", served, *folder, *asked)
+        assert part["open"]["untold"] > 0.1
+        for wrong, message in (
+            ((served, *asked), "give --tokenizer FOLDER"),
+            ((served, *folder, "--temperature", "2", *asked), "is not for a server"),
+            (("hf:llm", *folder, *asked), "is for a served LLM"),
+            (("served:x", *folder, *asked), "served:URL#MODEL"),
+        ):
+            assert message in error_of("ask", "answers", *wrong)
 
 
 @pytest.mark.slow

@@ -215,12 +215,17 @@ def _make_llm(name: str, options: dict[str, Any]) -> LanguageModel:
             if not folder:
                 raise InputError(f"{name} is not of the form hf:FOLDER, as in hf:my_llm")
             return pdfalearn.TransformerModel(folder, None, symbols, **options)
-        url, _, model = name.removeprefix(SERVED).partition("#")
-        if not (url and model):
-            # It does not repeat the name, which may hold a secret.
-            form = "served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
-            raise InputError(f"a served model is named {form}")
-        return pdfalearn.ServedModel(url, model, symbols, **options)
+        return pdfalearn.ServedModel(*parse_served(name), symbols, **options)
+
+
+def parse_served(name: str) -> tuple[str, str]:
+    """Return the URL of ``served:URL#MODEL``, and what the server calls the model."""
+    url, _, model = name.removeprefix(SERVED).partition("#")
+    if not (url and model):
+        # It does not repeat the name, which may hold a secret.
+        form = "served:URL#MODEL, as in served:http://127.0.0.1:8000#my-model"
+        raise InputError(f"a served model is named {form}")
+    return url, model
 
 
 def _read_vocabulary(path: Path) -> Vocabulary:

@@ -303,7 +303,10 @@ OPTIONS: dict[str, Settings] = {
     "within": value(POSITIVE, "Look at N symbols or tokens; what they leave open does not match."),
     "cut_ends": flag("Answers end where --within cuts them, as by a server's max_tokens."),
     "stop": value(kind("TEXT"), "A text before which an LLM's answers end.", multiple=True),
-    "saved": value(FILE, "Write answers for 'drift FILE B', or bounds as .csv.", flag="--save"),
+    "tokenizer": value(FOLDER, "The tokenizer of a served LLM that is asked over all its tokens."),
+    "saved": value(
+        FILE, "Write answers for 'drift FILE B', as .jsonl, or bounds, as .csv.", flag="--save"
+    ),
     "prompts": value(FILE, "Many prompts of an LLM: a line of JSON each, texts or messages."),
     "precision": value(SHARE, "Stop when all bounds are this near.", flag="--gap", default=0.01),
     "at_least": value(

@@ -21,7 +21,7 @@ from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from pdfalearn.cli._chosen import Model
-    from pdfalearn.exploring import Drift, Exploration
+    from pdfalearn.exploring import Draws, Drift, Exploration
 
 Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within", "cut_ends", "stop")
@@ -29,7 +29,8 @@ _BOUNDS = ("precision", "max_words", "max_seconds")
 _EXIT = {True: 0, False: 1, None: 3}
 # Options of other models that an LLM over all its tokens does not have.
 _OF_SYMBOLS = ("alphabet", "by_word", "guide", "replicas", "scheduler", "replica_timeout")
-_SERVED = ("chat", "stop", "temperature", "top_k", "top_p")
+_OF_TOKENS = ("prompts", "tokenizer")
+_DRAWING = ("temperature", "top_k", "top_p")
 _FORMAT = b'{"format": "pdfalearn answers"'
 _OPEN = "open"
 _PAGE = "Write an interactive page: .html."
@@ -40,7 +41,7 @@ _PAGE = "Write an interactive page: .html."
     *_QUESTION,
     "at_least",
     *_BOUNDS,
-    "likeliest_count instead drawn seed prompts store model_id saved",
+    "likeliest_count instead drawn seed prompts tokenizer store model_id saved",
     *MODEL,
     "log_every",
     option("output", _PAGE),
@@ -49,8 +50,9 @@ _PAGE = "Write an interactive page: .html."
 def answers(chosen: Chosen) -> LongRun[Exploration]:
     """Bound how likely a live model answers in some way.
 
-    MODEL is named as 'pdfalearn models' says, and need not be an automaton. An LLM, hf:FOLDER
-    without --vocabulary, is asked over all of its tokens, and languages are then about text.
+    MODEL is named as 'pdfalearn models' says, and need not be an automaton. An LLM without
+    --vocabulary, hf:FOLDER, or served:URL#MODEL with --tokenizer, is asked over all of its tokens,
+    and languages are then about text. What a server does not tell is open.
 
     The bounds are certain, about this model as it computes here; what is open lies between them.
     Exploring stops when they are near, when a budget is spent, or when --at-least is settled, which
@@ -64,12 +66,28 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     $ pdfalearn ask answers target.json --matches '0.*1' -o answers.html
     $ pdfalearn ask answers hf:my_llm --chat --prompt 'Is water wet?' --begins
         --class 'yes=(?i) *yes' --class 'no=(?i) *no' --instead 5
+    $ pdfalearn ask answers 'served:http://127.0.0.1:8000#my-llm' --tokenizer my_llm --chat
+        --prompt 'Is water wet?' --begins --matches '(?i) *yes'
     """
+    from pdfalearn.exploring import SAVERS
+    from pdfalearn.files import check_can_write
+
+    if chosen.saved is not None:
+        check_can_write(chosen.saved, SAVERS)
     model = make_live(chosen.model, chosen)
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
-    run = partial(pdfalearn.explore, model, _languages(chosen), **settings)
-    return long_run(run, partial(_describe, chosen), "exploration", chosen.output)
+    languages = _languages(chosen)
+    drawn: list[Draws] = []
+
+    def run(**progress: Any) -> Exploration:
+        found = pdfalearn.explore(model, languages, **settings, **progress)
+        if chosen.drawn:
+            budget = settings["budget"]
+            drawn.append(found.sample(chosen.drawn, seed=chosen.seed, budget=budget))
+        return found
+
+    return long_run(run, partial(_describe, chosen, drawn), "exploration", chosen.output)
 
 
 @command(
@@ -81,7 +99,7 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
         "are, 1 if they are not, 3 if that is open.",
     ),
     *_BOUNDS,
-    "count prompts",
+    "count prompts tokenizer",
     *MODEL,
     "log_every",
     option("output", _PAGE),
@@ -147,13 +165,23 @@ def make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None)
 
     Prompts, ends and stops are those of a stored question if none are given.
     """
-    from pdfalearn.cli._models import LOCAL, read_ends
+    from pdfalearn.cli._models import LOCAL, SERVED, is_llm, parse_served, read_ends
 
-    if not name.startswith(LOCAL) or chosen.vocabulary is not None:
-        chosen.refuse(["prompts"], "is for LLMs, named hf:FOLDER, without --vocabulary.")
+    if not is_llm(name) or chosen.vocabulary is not None:
+        chosen.refuse(_OF_TOKENS, "is for LLMs, hf:FOLDER or served:URL#MODEL, and all tokens.")
         return chosen.make_model(name)
     chosen.refuse(_OF_SYMBOLS, "is not for an LLM over all tokens.")
-    options = chosen.collect_given(_SERVED)
+    is_served = name.startswith(SERVED)
+    if is_served:
+        chosen.refuse(_DRAWING, "is not for a server, which tells the model's own distribution.")
+        if chosen.tokenizer is None:
+            raise InputError(
+                "for a served LLM give --tokenizer FOLDER, the model's, to ask it over all tokens, "
+                "or --vocabulary FILE"
+            )
+    elif not any(str(one).startswith(SERVED) for one in vars(chosen).values()):
+        chosen.refuse(["tokenizer"], "is for a served LLM; a folder has its own.")
+    options = chosen.collect_given(("chat", "stop", *_DRAWING))
     if chosen.ends:
         options["ends"] = read_ends(chosen.ends)
     if question is not None:
@@ -164,7 +192,10 @@ def make_live(name: str, chosen: Chosen, question: dict[str, Any] | None = None)
         begin = question["prompt"]
         options["prompts"] = {name: begin + word for name, word in question["prompts"].items()}
         options.pop("chat", None)  # these are tokens, behind any template
-    return pdfalearn.Answers(name.removeprefix(LOCAL), prompt=chosen.prompt or "", **options)
+    options["prompt"] = chosen.prompt or ""
+    if is_served:
+        return pdfalearn.models.ServedAnswers(*parse_served(name), chosen.tokenizer, **options)
+    return pdfalearn.Answers(name.removeprefix(LOCAL), **options)
 
 
 def _read_prompts(path: Path) -> list[Any]:
@@ -206,7 +237,7 @@ def limits_of(chosen: Chosen) -> dict[str, Any]:
     return {"gap": chosen.precision, "budget": budget}
 
 
-def _describe(chosen: Chosen, found: Exploration) -> Answer:
+def _describe(chosen: Chosen, drawn: list[Draws], found: Exploration) -> Answer:
     members: dict[str, Any] = {"model": chosen.model}
     members |= members_of(found, "low", "high", "calls", "stopped", "control", "cut")
     members[_OPEN] = dict(found.open)
@@ -239,8 +270,7 @@ def _describe(chosen: Chosen, found: Exploration) -> Answer:
                 members[title] = [vars(one) for one in listed]
                 lines = [(repr(one.word), one.probability, one.certified) for one in listed]
                 parts.append(Table(title, ("answer", "probability", "certified"), lines))
-    if chosen.drawn:
-        draws = found.sample(chosen.drawn, seed=chosen.seed)
+    for draws in drawn:
         members["sample"] = draws._asdict()
         lines_of = zip(map(repr, draws.words), draws.are_whole, strict=True)
         parts.append(Table("sample", ("answer", "whole"), lines_of))

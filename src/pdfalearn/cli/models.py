@@ -51,10 +51,10 @@ all of these, and constrain them by --guide, --temperature, --top-k and --top-p.
 divergence, info, quotient, simplify, convert and draw look into an automaton, which has to be a
 deterministic one, a PDFA.
 
-'ask answers' and 'drift' take an LLM in a folder over all of its tokens. Elsewhere LLMs need
---vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is one
-before a word). Where a symbol is to have another name than its text, or has characters that no line
-can hold, a line is the name, a tab, and the text or its tokens:
+'ask answers' and 'drift' take an LLM over all of its tokens, a served one with --tokenizer FOLDER.
+Elsewhere LLMs need --vocabulary FILE: a line is a symbol, its text with all blanks (mostly there is
+one before a word). Where a symbol is to have another name than its text, or has characters that no
+line can hold, a line is the name, a tab, and the text or its tokens:
     red<tab> red
     new line<tab>[198]
 A server's key is read from the environment variable PDFALEARN_API_KEY.

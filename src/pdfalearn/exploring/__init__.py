@@ -22,5 +22,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.exploring.any_model import draw_in as draw_in
     from pdfalearn.exploring.any_model import draw_texts as draw_texts
+    from pdfalearn.exploring.exploration import SAVERS as SAVERS
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

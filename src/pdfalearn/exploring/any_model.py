@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -18,7 +16,7 @@ from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.asking import DEFAULT_CALLS, LiveRun, Progress
 from pdfalearn.exploring.likeliest import Likely, spell_words
-from pdfalearn.exploring.live_questions import check_budget
+from pdfalearn.exploring.live_questions import Left
 from pdfalearn.exploring.sampling import _walk
 from pdfalearn.languages import HasLength, LanguageLike
 from pdfalearn.models import Answers, LanguageModel, as_model
@@ -37,35 +35,35 @@ _FIRST_GAP, _CLOSER, _LEAST_GAP = 0.01, 8, 1e-11
 _LEAST_LIKELY = 1e-300
 
 
+class _Spending(TypedDict, total=False):
+    budget: Budget | None
+    progress: Progress | None
+
+
+class _Limits(_Spending, total=False):
+    gap: float
+
+
 @overload
 def probability(
     model: PDFA,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> float: ...
 @overload
 def probability(
     model: Frontier,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> Estimate: ...
 @overload
 def probability(
     model: LanguageModel,
     language: LanguageLike,
     given: LanguageLike | None = None,
-    *,
-    gap: float = GAP,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Limits],
 ) -> Bounds: ...
 def probability(
     model: PDFA | Frontier | LanguageModel,
@@ -130,7 +128,7 @@ def probability(
     gap = goal = check_number(gap, "gap", 0, 1)
     languages = {"language": language} | ({} if given is None else {"given": given})
     run = LiveRun([asked], languages, None, progress=progress)
-    left = _Left(run, asked, budget)
+    left = _limit(run, budget)
     while True:
         found = run.go_on(gap=goal, budget=left.budget())
         if given is not None and found["given"].high <= _LEAST_GAP:
@@ -155,18 +153,14 @@ def most_likely(
     model: PDFA,
     count: int | None = None,
     language: LanguageLike | None = None,
-    *,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Spending],
 ) -> Iterator[LikelyWord]: ...
 @overload
 def most_likely(
     model: LanguageModel,
     count: int | None = None,
     language: LanguageLike | None = None,
-    *,
-    budget: Budget | None = None,
-    progress: Progress | None = None,
+    **limits: Unpack[_Spending],
 ) -> Iterator[Likely]: ...
 def most_likely(
     model: PDFA | LanguageModel,
@@ -214,7 +208,7 @@ def most_likely(
     asked, wanted = as_model(model), 10 if count is None else check_integer(count, "count", 0)
     everything = HasLength() if language is None else language
     run = LiveRun([asked], everything, None, progress=progress, to_the_end=True)
-    left, goal, size = _Left(run, asked, budget), _FIRST_GAP, run.batch
+    left, goal, size = _limit(run, budget), _FIRST_GAP, run.batch
     found: list[Likely] = []
     while wanted:
         part = left.budget(size)
@@ -225,9 +219,9 @@ def most_likely(
         if explored.stopped == "gap" and goal > _LEAST_GAP:
             goal /= _CLOSER
         elif explored.stopped == "gap":  # what is open is less than sums can show
-            if left.is_spent() or not run.step(part.max_words or size):
+            if left.bound() or not run.step(part.max_words or size):
                 break
-        elif explored.stopped != "max_words" or left.is_spent():
+        elif explored.stopped != "max_words" or left.bound():
             break
         size += size // 2 + 1
     run.close()
@@ -256,43 +250,31 @@ def draw_texts(
 
 
 def draw_in(
-    model: LanguageModel, language: LanguageLike, count: int, seed: int, max_length: int
+    model: LanguageModel,
+    language: LanguageLike,
+    count: int,
+    seed: int,
+    max_length: int,
+    budget: Budget | None,
+    progress: Progress | None,
 ) -> tuple[list[Any], list[bool]]:
     """Draw words of a language, as likely as they are in it; return them, and which are whole.
 
     Texts of an LLM may be cut where they match whatever follows; longer words are left out.
     """
-    run = LiveRun([model], language, None, within=max_length)
-    left, goal = _Left(run, model, None), _FIRST_GAP
+    run = LiveRun([model], language, None, within=max_length, progress=progress)
+    left, goal = _limit(run, budget), _FIRST_GAP
     found = run.go_on(gap=goal, budget=left.budget(DEFAULT_CALLS))
     # Drawing is fast where most of what may match is known to.
     while found.high > 2 * found.low and found.stopped == "gap" and goal > _LEAST_LIKELY:
         goal /= _CLOSER
         found = run.go_on(gap=goal, budget=left.budget(DEFAULT_CALLS))
-    draws = found.sample(count, seed=seed)
+    draws = found.sample(count, seed=seed, budget=None if budget is None else left.budget())
     run.close()
     return draws.words, draws.are_whole
 
 
-class _Left:
-    """What is left of a budget between two looks at what is known."""
-
-    def __init__(self, run: LiveRun, model: LanguageModel, budget: Budget | None) -> None:
-        given = check_budget(budget)
-        usual = _FREE_CALLS if model.cost.is_free else DEFAULT_CALLS
-        self._calls = usual if given.max_words is None else given.max_words
-        seconds = inf if given.max_seconds is None else given.max_seconds
-        self._run, self._ends_at = run, time.monotonic() + seconds
-
-    def is_spent(self) -> bool:
-        """Return whether nothing may be asked any more."""
-        return self._run.frontier.calls >= self._calls or time.monotonic() >= self._ends_at
-
-    def budget(self, calls: int | None = None) -> Budget:
-        """Return the budget of the next calls, of at most this many."""
-        left = max(1, self._calls - self._run.frontier.calls)
-        seconds = self._ends_at - time.monotonic()
-        return Budget(
-            max_words=left if calls is None else min(left, calls),
-            max_seconds=None if seconds == inf else max(0.0, seconds),
-        )
+def _limit(run: LiveRun, budget: Budget | None) -> Left:
+    """Return what is left of the budget of a question to one model."""
+    is_free = cast("LanguageModel", run.models[0]).cost.is_free
+    return Left(run.frontier, budget, _FREE_CALLS if is_free else DEFAULT_CALLS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,10 +21,11 @@ from pdfalearn.exploring.exploration import (
     check_share_or_one,
 )
 from pdfalearn.exploring.frontier import Frontier
+from pdfalearn.exploring.likeliest import collect_rows
 from pdfalearn.exploring.live_questions import (
     Languages,
+    Left,
     Match,
-    check_budget,
     describe_symbols,
     name_languages,
     read_languages,
@@ -35,9 +35,9 @@ from pdfalearn.exploring.live_questions import (
 from pdfalearn.exploring.recording import (
     Baseline,
     Question,
-    collect_rows,
+    RecordedRows,
     open_record,
-    write_rows,
+    text_of,
 )
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
@@ -261,13 +261,13 @@ class LiveRun:
             close_quietly(opened)
             raise
 
-    def save(self, path: str | Path, model_id: str | None) -> None:
-        """Write what is known of the first model's rows: what is open behind each prefix."""
+    def rows_text(self, model_id: str | None) -> str:
+        """Return a file of what is known of the first model's rows: what each leaves open."""
         try:
             key = model_key(cast("LanguageModel", self.models[0]), model_id)
         except InputError:  # it has no name, and is not asked again
             key = ""
-        write_rows(path, self.question, key, collect_rows(self.frontier))
+        return text_of(self.question, key, collect_rows(self.frontier))
 
     def close(self) -> None:
         """Close the models; what is known is kept."""
@@ -293,7 +293,7 @@ class LiveRun:
         least = None if at_least is None else check_share_or_one(at_least)
         try:
             with self.asking():
-                stopped = self._explore(gap, check_budget(budget), least)
+                stopped = self._explore(gap, Left(self.frontier, budget, DEFAULT_CALLS), least)
         except KeyboardInterrupt as interrupt:
             raise ExplorationInterrupted(self.value("interrupted")) from interrupt
         return self.value(stopped)
@@ -310,6 +310,9 @@ class LiveRun:
             with self.frontier.interrupts:
                 self.open()
                 yield
+                for model in self.frontier.models:
+                    if isinstance(model, RecordedRows):
+                        model.end()
                 self.frontier.interrupts.check()
         except BaseException:
             self.close()
@@ -319,34 +322,35 @@ class LiveRun:
         """Return what is known."""
         return Exploration(self, range(len(self.prompts)), stopped)
 
-    def _explore(self, gap: float, budget: Budget, at_least: float | None) -> str:
+    def report(self) -> None:
+        """Tell how far it is: the bounds as they were last, and the calls until now."""
+        if self._progress is not None and self.trace:
+            self._progress(self.trace[-1]._replace(calls=self.frontier.calls))
+
+    def _explore(self, gap: float, left: Left, at_least: float | None) -> str:
         frontier = self.frontier
         floor = _FLOOR_SHARE * gap if self.is_large else 0.0
-        most = frontier.calls + (DEFAULT_CALLS if budget.max_words is None else budget.max_words)
-        ends_at = np.inf if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         while True:
             frontier.interrupts.check()
             low, high = self.gaps()
             apart = high - low
             # What is not told cannot be asked for: without it, it is as near as it may come.
             untold = frontier.untold @ self._open_to
-            is_near = (apart <= gap) | ((untold > gap) & (apart - untold <= gap))
-            closed: Flags = np.all(is_near, axis=(1, 2))
+            beyond = apart - np.where(untold > gap, untold, 0.0) - gap
+            closed: Flags = np.all((apart <= gap) | (beyond <= 0), axis=(1, 2))
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
             self.trace.append(Step(frontier.calls, float(low.mean()), float(high.mean())))
-            if self._progress is not None:
-                self._progress(self.trace[-1])
+            self.report()
             if at_least is not None:
                 if (high < at_least).any() or (low >= at_least).all():
                     return "verdict"
                 closed |= low >= at_least
             if closed.all():
                 return "gap" if apart.max() <= gap or at_least is not None else "untold"
-            if frontier.calls >= most:
-                return "max_words"
-            if time.monotonic() >= ends_at:
-                return "max_seconds"
-            if not frontier.step(closed, min(self.batch, most - frontier.calls), floor):
+            if (bound := left.bound()) is not None:
+                return bound
+            enough = float(beyond.max(axis=(1, 2))[~closed].sum())
+            if not frontier.step(closed, min(self.batch, left.calls), floor, enough):
                 return "nothing left"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from pdfalearn.exploring.asking import (
 )
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
-from pdfalearn.exploring.live_questions import Languages, Match, OfText
+from pdfalearn.exploring.live_questions import Languages, Left, Match, OfText
 from pdfalearn.exploring.page_data import Parts, drift_page
 from pdfalearn.exploring.recording import Baseline
 from pdfalearn.exploring.rounding_noise import measure_noise
@@ -203,28 +202,28 @@ def drift(
     if stored and languages is None:
         languages = stored[0].languages
         settings = {name: stored[0].question[name] for name in settings}
-    if languages is None or len(stored) > 1:
-        raise InputError("say which languages, and give one model at least that can be asked")
+    if len(stored) > 1:
+        raise InputError(
+            f"{stored[0].path} and {stored[1].path} are both files, which do not have a model's "
+            "tokens: compare each with a model that can be asked"
+        )
+    if languages is None:
+        raise InputError("say which languages are asked about; only a file of answers has its own")
     if not stored:
         _check_pair(*cast("list[LanguageModel]", models))
     run = LiveRun(models, languages, prompts, progress=progress, **settings)  # type: ignore[arg-type]
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 1)
-    left = DEFAULT_CALLS if budget is None or budget.max_words is None else budget.max_words
-    seconds = None if budget is None else budget.max_seconds
-    begin = time.monotonic()
+    left = Left(run.frontier, budget, DEFAULT_CALLS)
     while True:
         # Between rounds it is looked at whether the tolerance is settled.
-        size = left if tolerance is None else min(left, 2 * run.batch)
-        rest = None if seconds is None else max(0.0, seconds - (time.monotonic() - begin))
-        part = Budget(max_words=max(1, size), max_seconds=rest)
+        part = left.budget(None if tolerance is None else 2 * run.batch)
         try:
             stopped = run.go_on(gap=gap, budget=part).stopped
         except ExplorationInterrupted as interrupt:
             interrupt.drift = _value(run, _NO_NOISE, count, "interrupted")
             raise
-        left -= size
-        if stopped != "max_words" or left <= 0:
+        if stopped != "max_words" or left.bound():
             break
         if (
             tolerance is not None

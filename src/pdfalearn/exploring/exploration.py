@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from pdfalearn.exploring.likeliest import Likely, list_likeliest
 from pdfalearn.exploring.page_data import Parts, exploration_page
 from pdfalearn.exploring.prefixes import Found
 from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimate
+from pdfalearn.files import write_named
 from pdfalearn.frozen import Frozen
 from pdfalearn.results import Bounds
 from pdfalearn.text import format_table, shorten
@@ -255,7 +258,12 @@ class Exploration(Frozen):
             return estimate(self._run, self._rows, event, calls, confidence, seed)
 
     def sample(
-        self, count: int, name: str | None = None, *, seed: int = 0, calls: int = 100_000
+        self,
+        count: int,
+        name: str | None = None,
+        *,
+        seed: int = 0,
+        budget: Budget | None = None,
     ) -> Draws:
         """Draw answers that match, exactly as likely as they are among all that match.
 
@@ -270,12 +278,17 @@ class Exploration(Frozen):
             The language; any match if not given.
         seed : int
             Same seed, same answers.
-        calls : int
-            The most distributions that may be asked for.
+        budget : Budget, optional
+            As for `explore`, from now on; 100,000 calls if not given. To draw fewer answers than
+            were asked for would be a bias, so that is an error. The ``progress`` of `explore` is
+            called here, too.
         """
         event = self._run.labels_of(name)
-        with self._run.asking():
-            return draw_matching(self._run, self._rows, event, count, seed, calls)
+        try:
+            with self._run.asking():
+                return draw_matching(self._run, self._rows, event, count, seed, budget)
+        except KeyboardInterrupt as interrupt:
+            raise ExplorationInterrupted(self) from interrupt
 
     def save(self, path: str | Path, *, model_id: str | None = None) -> None:
         """Write what the model answered, so that `drift` can compare another one with it.
@@ -283,23 +296,12 @@ class Exploration(Frozen):
         Parameters
         ----------
         path : path
-            The file, which says which question it is about. What ends in ``.csv`` becomes a table
-            of bounds instead: a line for each prompt and language, and for any of them.
+            A file ending in ``.jsonl``, which says which question it is about; or in ``.csv``: a
+            table of bounds instead, a line for each prompt and language, and for any of them.
         model_id : str, optional
             A name for the model, which stands in the file.
         """
-        if not str(path).lower().endswith(".csv"):
-            self._run.save(path, model_id)
-            return
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            table = csv.writer(file)
-            table.writerow(["prompt", "language", "low", "high"])
-            for prompt in self.prompts:
-                part = self.behind(prompt)
-                table.writerows(
-                    (prompt, name, part[name].low, part[name].high) for name in self.names
-                )
-                table.writerow((prompt, "", part.low, part.high))
+        write_named(self, path, SAVERS | {".jsonl": partial(_write_answers, model_id=model_id)})
 
     def page_parts(self) -> tuple[str, Parts]:
         """Return the title and the parts of its page; ``view`` makes it."""
@@ -352,6 +354,28 @@ class ExplorationInterrupted(KeyboardInterrupt):
     def __init__(self, exploration: Exploration | None) -> None:
         super().__init__("exploring was interrupted")
         self.exploration = exploration
+
+
+def _write_answers(found: Exploration, file: BinaryIO, model_id: str | None = None) -> None:
+    file.write(found._run.rows_text(model_id).encode())
+
+
+def _write_table(found: Exploration, file: BinaryIO) -> None:
+    text = StringIO()
+    table = csv.writer(text)
+    table.writerow(["prompt", "language", "low", "high"])
+    for prompt in found.prompts:
+        part = found.behind(prompt)
+        table.writerows((prompt, name, part[name].low, part[name].high) for name in part.names)
+        table.writerow((prompt, "", part.low, part.high))
+    file.write(text.getvalue().encode())
+
+
+SAVERS: dict[str, Callable[[Exploration, BinaryIO], None]] = {
+    ".jsonl": _write_answers,
+    ".csv": _write_table,
+}
+"""What writes an exploration, by the endings of files."""
 
 
 def check_share_or_one(value: object) -> float:

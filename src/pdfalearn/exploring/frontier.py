@@ -20,6 +20,8 @@ WHOLE, TAIL = -1, -2
 # Asked together are prefixes at least this share as likely as the likeliest: a full batch of less
 # likely ones closes hardly more, and takes as long.
 _LEAST_SHARE = 1 / 16
+# Asking for so many more takes about as long as asking at all.
+_FEWEST = 16
 # The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26
 # At most this many open prefixes are kept, each of some 60 bytes; unlikely ones go back to tails.
@@ -61,9 +63,8 @@ class Frontier:
         self.items = Items(count)
         self.interrupts = Interrupts()
         """Lets a Ctrl-C through only while a model answers, or between two steps."""
-        self.calls = 0
-        """How many rows of a prefix were asked for."""
-        self.steps = 0
+        self.calls = self.steps = 0
+        """How many rows of a prefix were asked for, and how often some were."""
         # Nodes: the prefixes that were asked for, and those that lead to them.
         self.size = 1
         self.parents, self.symbols = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.int32)
@@ -127,11 +128,10 @@ class Frontier:
         states = len(self.reading.dfa.table)
         keys = items.prompts.astype(np.int64) * states + items.states
         size = len(self.settled) * states
-        columns = [np.bincount(keys, masses, size) for masses in items.masses.T]
-        shape = (len(columns), len(self.settled), states)
-        return np.array(columns).reshape(shape).transpose(1, 0, 2) + self.untold
+        table = np.array([np.bincount(keys, masses, size) for masses in items.masses.T])
+        return table.reshape(self._count, -1, states).transpose(1, 0, 2) + self.untold
 
-    def step(self, closed: Flags, batch: int, floor: float) -> bool:
+    def step(self, closed: Flags, batch: int, floor: float, enough: float = np.inf) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
 
         Parameters
@@ -142,6 +142,8 @@ class Frontier:
             How many prefixes may be asked for.
         floor : float
             Prefixes that are less likely than this go into the tails.
+        enough : float
+            Only as many prefixes as have this mass, and a few, are asked for.
         """
         tops = self.items.tops
         if closed.any():
@@ -152,16 +154,15 @@ class Frontier:
         width = 1 + len(self.models[0].alphabet)
         batch = max(1, min(batch, _MOST_BYTES // (8 * width * len(self.models))))
         places = (tops >= best * _LEAST_SHARE).nonzero()[0]
-        if len(places) > batch:
-            places = places[np.argpartition(-tops[places], batch - 1)[:batch]]
-        places = np.sort(places)
+        places = places[np.argsort(-tops[places], kind="stable")[:batch]]
+        count = 1 + int(np.searchsorted(np.cumsum(tops[places]), enough))
+        places = np.sort(places[: max(_FEWEST, count)])
         asked = self.items.take(places)
         nodes, is_new = asked.parents.copy(), asked.symbols >= 0
         nodes[is_new] = self.add_nodes(asked.parents[is_new], asked.symbols[is_new])
         self.node_prompts[nodes], self.node_states[nodes] = asked.prompts, asked.states
         # If it raises, nothing has changed but for some unused numbers.
-        told = self.ask(nodes, asked.symbols == TAIL)
-        self._opened = None
+        told, self._opened = self.ask(nodes, asked.symbols == TAIL), None
         self.items.remove(places)
         self._note_floor(floor)
         self._settle(asked, nodes, told, floor)
@@ -268,8 +269,7 @@ class Frontier:
                 each = np.abs(shares[:, 0] - shares[:, 1])
                 each = each[:, after.settled <= self.reading.control + cut]
                 np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
-            if not cut:
-                sums[:, :, -1] = 0.0
+            sums[:, :, -1] *= cut
             self.node_settled[at] = sums
             np.add.at(self.settled, prompts, sums)
             np.add.at(self.untold[:, :, state], prompts, missing)
@@ -337,7 +337,7 @@ class Frontier:
         live, targets = after.live, after.targets
         prompts = self.node_prompts[nodes]
         # To take the largest along an axis of one is slow.
-        tops = children[:, 0].copy() if self._count == 1 else children.max(axis=1, initial=0.0)
+        tops = children[:, 0] if self._count == 1 else children.max(axis=1, initial=0.0)
         # If all are unlikely, the likeliest go on nevertheless.
         least = np.minimum(floor, tops.max(axis=1, initial=0.0))
         kept = (tops >= least[:, None]) & (tops > 0)
@@ -349,12 +349,12 @@ class Frontier:
         opened = np.zeros_like(left)
         np.add.at(opened, rows, masses)
         left = np.maximum(left - opened, 0.0)
-        # Rounding leaves a little where nothing is left.
-        tops[kept] = 0.0
-        beyond = tops.max(axis=1, initial=0.0)
+        beyond = np.zeros(len(nodes))
         if unlisted is not None:  # each is less likely than those that are listed
             listed = np.where(children > 0, children, 1.0).min(axis=2, initial=1.0).max(axis=1)
-            beyond = np.maximum(beyond, np.minimum(unlisted.max(axis=1), listed))
+            beyond = np.minimum(unlisted.max(axis=1), listed)
+        tops[kept] = 0.0  # rounding leaves a little where nothing is left
+        beyond = np.maximum(beyond, tops.max(axis=1, initial=0.0))
         has_tail = beyond > 0
         if has_tail.any():
             at = nodes[has_tail]
@@ -375,10 +375,10 @@ class Frontier:
                 found.add(nodes[at], column - 1, labels[here], masses)
 
     def _prune(self) -> None:
-        """Put the less likely half of what is open back into tails of what it follows."""
+        """Put the less likely of what is open back into tails of what it follows."""
         items, self._opened = self.items, None
-        goes = np.zeros(len(items), dtype=bool)
-        goes[np.argpartition(items.tops, len(items) // 2)[: len(items) // 2]] = True
+        goes, gone = np.zeros(len(items), dtype=bool), len(items) - self._most_open // 2
+        goes[np.argpartition(items.tops, gone)[:gone]] = True
         goes &= items.symbols >= 0
         # One tail for each node: those it has already are joined with what goes back.
         goes |= (items.symbols == TAIL) & np.isin(items.parents, items.parents[goes])

@@ -1,9 +1,10 @@
-"""The likeliest words, or texts, that settle a question, each with what is certain about it."""
+"""What a frontier has: the likeliest words or texts, with what is certain of them, and rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from pdfalearn.alphabet import Alphabet, Word
 from pdfalearn.arrays import spelled
 from pdfalearn.exploring.frontier import TAIL, Frontier
 from pdfalearn.exploring.prefixes import Found
+from pdfalearn.exploring.recording import Key, Row
 from pdfalearn.languages import cut_at_stop
 from pdfalearn.typing import Flags, Integers
 
@@ -154,3 +156,43 @@ def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
         chain.append((text, total))
         most = max(most, total)
     return most + rest
+
+
+def collect_rows(frontier: Frontier) -> dict[Key, Row]:
+    """Return what is known of the first model's rows: what is open behind each prefix."""
+    items = frontier.items
+    size, kinds = frontier.size, frontier.reading.control + 2
+    masses = frontier.node_masses[:size, 0]
+    asked = masses.nonzero()[0]
+    inner = asked[frontier.node_prompts[frontier.parents[asked]] >= 0]
+    inner = inner[frontier.depths[inner] > 0]
+    fresh = (items.symbols >= 0).nonzero()[0]
+    parts: list[tuple[Any, ...]] = [
+        (frontier.parents[inner], frontier.symbols[inner], masses[inner], kinds - 1),
+        (items.parents[fresh], items.symbols[fresh], items.masses[fresh, 0], kinds - 1),
+    ]
+    parts += [
+        (found.nodes, found.symbols, found.masses[:, 0], found.labels)
+        for found in (frontier.found, frontier.other)
+    ]
+    nodes, symbols, listed, labels = (
+        np.concatenate([np.broadcast_to(part[n], len(part[0])) for part in parts]) for n in range(4)
+    )
+    order = np.lexsort((symbols, nodes))
+    order = order[listed[order] > 0]
+    nodes, symbols, listed, labels = (column[order] for column in (nodes, symbols, listed, labels))
+    begins, ends = np.searchsorted(nodes, asked), np.searchsorted(nodes, asked, side="right")
+    flat, offsets = spelled(frontier.parents, frontier.symbols, asked)
+    rows: dict[Key, Row] = {}
+    for place, node in enumerate(asked.tolist()):
+        here, mass = slice(begins[place], ends[place]), masses[node]
+        rests = frontier.node_settled[node, 0].copy()
+        np.subtract.at(rests, labels[here], listed[here])
+        rests[-1] = 0.0 if frontier.map_of(node).live.size else max(0.0, rests[-1])
+        rests = np.maximum(rests / mass, 0.0)
+        values = listed[here] / mass
+        untold = max(0.0, 1.0 - float(values.sum() + rests.sum()))
+        word = tuple(flat[offsets[place] : offsets[place + 1]].tolist())
+        key = int(frontier.node_states[node]), word
+        rows[key] = Row(symbols[here].astype(np.int32) + 1, values, rests, untold)
+    return rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from pdfalearn.alphabet import Word
 from pdfalearn.budgets import Budget
 from pdfalearn.errors import InputError
+from pdfalearn.exploring.frontier import Frontier
 from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
 from pdfalearn.exploring.recording import Question
 from pdfalearn.languages import LanguageLike, containing
@@ -109,3 +112,33 @@ def check_budget(budget: Budget | None) -> Budget:
     if other:
         raise InputError(f"exploring is bounded by max_words and max_seconds, not by {min(other)}")
     return budget
+
+
+class Left:
+    """What is left of a budget, as models are asked."""
+
+    def __init__(self, frontier: Frontier, budget: Budget | None, usual: int) -> None:
+        given = check_budget(budget)
+        calls = usual if given.max_words is None else given.max_words
+        seconds = inf if given.max_seconds is None else given.max_seconds
+        self._frontier, self._most = frontier, frontier.calls + calls
+        self._ends_at = time.monotonic() + seconds
+
+    @property
+    def calls(self) -> int:
+        """How many distributions may be asked for."""
+        return max(0, self._most - self._frontier.calls)
+
+    def bound(self) -> str | None:
+        """Return which bound is reached, if one is."""
+        if not self.calls:
+            return "max_words"
+        return "max_seconds" if time.monotonic() >= self._ends_at else None
+
+    def budget(self, calls: int | None = None) -> Budget:
+        """Return the budget of the next calls, of at most this many."""
+        left, seconds = max(1, self.calls), self._ends_at - time.monotonic()
+        return Budget(
+            max_words=left if calls is None else min(left, calls),
+            max_seconds=None if seconds == inf else max(0.0, seconds),
+        )

@@ -22,8 +22,6 @@ from pdfalearn.typing import Codes, Integers
 
 # Maps of states are forgotten, all together, when they take more than this many bytes.
 _MOST_BYTES = 2**28
-# Up to this many nodes of the tree of tokens are walked through one by one.
-_FEW = 3
 
 
 Kinds = NDArray[np.int16]
@@ -163,9 +161,12 @@ class TokenReading:
         live, targets = list[Integers](), list[Integers]()
         nodes, states = np.zeros(1, dtype=np.int64), np.array([state])
         while len(nodes):
-            if len(nodes) <= _FEW:
-                nodes, states = self._walk_few(nodes, states, live, targets, columns)
-                continue
+            # Where a byte leads back to the same state, all its repetitions are walked at once.
+            is_loop = dfa.table[states, trie.bytes[nodes]] == states
+            if has_loops := bool(is_loop.any()):
+                runs = np.where(is_loop, trie.run_lengths[nodes], 1)
+                nodes = trie.runs[_ranges(trie.run_places[nodes], runs)]
+                states, is_loop = np.repeat(states, runs), np.repeat(is_loop, runs)
             own = trie.own_ends[nodes] - trie.begins[nodes]
             live.append(_ranges(trie.begins[nodes], own))
             targets.append(np.repeat(states, own))
@@ -176,48 +177,17 @@ class TokenReading:
             here = decided > 0
             if here.any():
                 begins = trie.begins[children[here]]
-                counts = trie.ends[children[here]] - begins
-                columns[1 + trie.order[_ranges(begins, counts)]] = np.repeat(decided[here], counts)
-            is_open = decided == OPEN
-            nodes, states = children[is_open], after[is_open].astype(np.int64)
+                ends = trie.ends[children[here]]
+                labels = np.repeat(decided[here], ends - begins)
+                columns[1 + trie.order[_ranges(begins, ends - begins)]] = labels
+            goes_on = decided == OPEN
+            if has_loops:
+                goes_on &= ~(np.repeat(is_loop, counts) & trie.repeats[children])
+            nodes, states = children[goes_on], after[goes_on].astype(np.int64)
         symbols, goals = trie.order[np.concatenate(live)], np.concatenate(targets)
         columns[1 + symbols] = self.control + 1
         order = np.argsort(symbols)
         return StateMap(columns, symbols[order].astype(np.int32), goals[order].astype(np.int32))
-
-    def _walk_few(
-        self,
-        nodes: Integers,
-        states: Integers,
-        live: list[Integers],
-        targets: list[Integers],
-        columns: Kinds,
-    ) -> tuple[Integers, Integers]:
-        """Walk on while few nodes are open, as in long runs of blanks: one by one is faster."""
-        trie, table, decided = self._trie, self.dfa.table, self.dfa.decided
-        own, goals = list[int](), list[int]()
-        left = list(zip(nodes.tolist(), states.tolist(), strict=True))
-        while 0 < len(left) <= _FEW:
-            level, left = left, []
-            for node, state in level:
-                begin, end = int(trie.begins[node]), int(trie.own_ends[node])
-                own += range(begin, end)
-                goals += [state] * (end - begin)
-                first = int(trie.first_children[node])
-                last = first + int(trie.child_counts[node])
-                after = table[state, trie.bytes[first:last]]
-                labels = decided[after]
-                for at in labels.nonzero()[0].tolist():  # all but label 0, which columns have
-                    if labels[at] == OPEN:
-                        left.append((first + at, int(after[at])))
-                    else:
-                        columns[1 + trie.order[trie.begins[first + at] : trie.ends[first + at]]] = (
-                            labels[at]
-                        )
-        live.append(np.array(own, dtype=np.int64))
-        targets.append(np.array(goals, dtype=np.int64))
-        pairs = np.array(left, dtype=np.int64).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1]
 
 
 def _label_cuts(dfa: LabelledDFA, sure: Integers, *, is_end: bool) -> Integers:
@@ -250,6 +220,8 @@ class _ByteTrie:
         # Level by level: a node is a range of tokens that begin alike.
         begins, ends = [np.zeros(1, dtype=np.int64)], [np.array([len(texts)])]
         own_ends, firsts, counts, letters = [], [], [], [np.zeros(1, dtype=np.uint8)]
+        # A run is a node with all below it that repeat its byte; each is known by its first node.
+        heads = [np.zeros(1, dtype=np.int64)]
         depth, size = 0, 1
         while len(begins[-1]):
             low, high = begins[-1], ends[-1]
@@ -265,13 +237,20 @@ class _ByteTrie:
             own_ends.append(own)
             counts.append(np.bincount(new // 256, minlength=len(low)))
             firsts.append(size + np.cumsum(counts[-1]) - counts[-1])
-            size += len(new)
             begins.append(members[where])
             # Ranges of children reach up to the next child, or the end of their parent.
             ends.append(members[np.append(where[1:], len(members)) - 1] + 1 if len(new) else where)
             letters.append((new % 256).astype(np.uint8))
-            depth += 1
+            repeats = (letters[-2][new // 256] == letters[-1]) & (depth > 0)
+            numbers = np.arange(size, size + len(new))
+            heads.append(np.where(repeats, heads[-1][new // 256], numbers))
+            size, depth = size + len(new), depth + 1
         self.begins, self.ends = np.concatenate(begins), np.concatenate(ends)
         self.own_ends, self.bytes = np.concatenate(own_ends), np.concatenate(letters)
         self.first_children = np.concatenate(firsts)
         self.child_counts = np.concatenate(counts)
+        head = np.concatenate(heads)
+        self.repeats = head != np.arange(size)
+        self.runs = np.argsort(head, kind="stable")
+        self.run_places = np.argsort(self.runs)
+        self.run_lengths = np.searchsorted(head[self.runs], head, side="right") - self.run_places

@@ -7,12 +7,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.arrays import spelled
 from pdfalearn.errors import FileFormatError, InputError, ModelError
 from pdfalearn.exploring.readings import StateMap
 from pdfalearn.models import (
@@ -27,10 +26,9 @@ from pdfalearn.rows import Rows
 from pdfalearn.text import shorten
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
-if TYPE_CHECKING:
-    from pdfalearn.exploring.frontier import Frontier
-
 _FORMAT, _VERSION = "pdfalearn answers", 1
+# What the last line says: how many rows there are.
+_END = "rows in all"
 # Of larger rows these many columns are kept, the likeliest that leave a question open, and that
 # settle it; of the others their sums.
 _SMALL, _MOST_LIVE, _MOST_SETTLED = 1024, 512, 64
@@ -125,7 +123,7 @@ class Baseline:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.header, self.rows, self.size = _read(self.path)
+        self.header, self.rows, self.size, self.is_whole = _read(self.path)
         self.question: Question = self.header["question"]
 
     @property
@@ -147,6 +145,11 @@ class Baseline:
                 f"{self.path} has the rows of another model, {self.header['model']!r}, and not of "
                 f"{key!r}; name another file"
             )
+        if key is None and not self.is_whole:
+            raise FileFormatError(
+                f"{self.path} has no end: its run was killed, or a part of the file is lost, so it "
+                "is no baseline; go on with that run, which keeps what is there, or write it anew"
+            )
 
     def make_rows(self, alphabet: Alphabet, kinds: int) -> RecordedRows:
         """Return what answers from the file alone."""
@@ -163,9 +166,11 @@ class RecordedRows(CheckedModel):
         alphabet: Alphabet,
         kinds: int,
         path: Path | None = None,
+        *,
+        is_ended: bool = False,
     ) -> None:
         self.model, self.alphabet, self._rows = model, alphabet, rows
-        self._kinds, self._path = kinds, path
+        self._kinds, self._path, self._is_ended = kinds, path, is_ended
 
     def tell(
         self, batch: Batch, states: Integers, map_of: Callable[[int], StateMap], whole: Flags
@@ -216,6 +221,7 @@ class RecordedRows(CheckedModel):
                     new[keys[place]] = Row.of(row, untold, map_of(place), self._kinds)
             if self._path is not None and new:
                 _write(self._path, [_row_line(new)])
+                self._is_ended = False
             self._rows |= new
 
         try:
@@ -229,10 +235,17 @@ class RecordedRows(CheckedModel):
         note(told, places.tolist())
         return told
 
+    def end(self) -> None:
+        """Write that nothing is missing, unless that is written."""
+        if self._path is not None and not self._is_ended:
+            _write(self._path, [_end_line(self._rows)])
+            self._is_ended = True
+
     def close(self) -> None:
         """Close the model."""
         if self.model is not None:
             close_quietly(self.model)
+        self.end()
 
 
 def open_record(
@@ -245,17 +258,17 @@ def open_record(
 ) -> RecordedRows:
     """Return an opened model with the rows of a file, which is made if it is missing."""
     path = Path(path)
-    rows: dict[Key, Row] = {}
+    rows, is_ended = dict[Key, Row](), False
     if path.exists() and path.stat().st_size:
         stored = Baseline(path)
         stored.check(question, key)
-        rows = stored.rows
+        rows, is_ended = stored.rows, stored.is_whole
         if stored.size < path.stat().st_size:  # a line that a killed process left unfinished
             os.truncate(path, stored.size)
     else:
-        write_rows(path, question, key, {})
+        _write(path, [_header_line(question, key)], os.O_TRUNC)
     _compare(path, rows, model)
-    return RecordedRows(opened, rows, model.alphabet, kinds, path)
+    return RecordedRows(opened, rows, model.alphabet, kinds, path, is_ended=is_ended)
 
 
 def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
@@ -273,51 +286,18 @@ def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
             close_quietly(opened)
 
 
-def write_rows(path: str | Path, question: Question, key: str, rows: Mapping[Key, Row]) -> None:
-    """Write a file anew."""
-    header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
-    lines = [json.dumps(header)] + ([_row_line(rows)] if rows else [])
-    _write(Path(path), lines, os.O_TRUNC)
+def text_of(question: Question, key: str, rows: Mapping[Key, Row]) -> str:
+    """Return a whole file."""
+    lines = _header_line(question, key), *([_row_line(rows)] if rows else []), _end_line(rows)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def collect_rows(frontier: Frontier) -> dict[Key, Row]:
-    """Return what is known of the first model's rows: what is open behind each prefix."""
-    items = frontier.items
-    size, kinds = frontier.size, frontier.reading.control + 2
-    masses = frontier.node_masses[:size, 0]
-    asked = masses.nonzero()[0]
-    inner = asked[frontier.node_prompts[frontier.parents[asked]] >= 0]
-    inner = inner[frontier.depths[inner] > 0]
-    fresh = (items.symbols >= 0).nonzero()[0]
-    parts: list[tuple[Any, ...]] = [
-        (frontier.parents[inner], frontier.symbols[inner], masses[inner], kinds - 1),
-        (items.parents[fresh], items.symbols[fresh], items.masses[fresh, 0], kinds - 1),
-    ]
-    parts += [
-        (found.nodes, found.symbols, found.masses[:, 0], found.labels)
-        for found in (frontier.found, frontier.other)
-    ]
-    nodes, symbols, listed, labels = (
-        np.concatenate([np.broadcast_to(part[n], len(part[0])) for part in parts]) for n in range(4)
-    )
-    order = np.lexsort((symbols, nodes))
-    order = order[listed[order] > 0]
-    nodes, symbols, listed, labels = (column[order] for column in (nodes, symbols, listed, labels))
-    begins, ends = np.searchsorted(nodes, asked), np.searchsorted(nodes, asked, side="right")
-    flat, offsets = spelled(frontier.parents, frontier.symbols, asked)
-    rows: dict[Key, Row] = {}
-    for place, node in enumerate(asked.tolist()):
-        here, mass = slice(begins[place], ends[place]), masses[node]
-        rests = frontier.node_settled[node, 0].copy()
-        np.subtract.at(rests, labels[here], listed[here])
-        rests[-1] = 0.0 if frontier.map_of(node).live.size else max(0.0, rests[-1])
-        rests = np.maximum(rests / mass, 0.0)
-        values = listed[here] / mass
-        untold = max(0.0, 1.0 - float(values.sum() + rests.sum()))
-        word = tuple(flat[offsets[place] : offsets[place + 1]].tolist())
-        key = int(frontier.node_states[node]), word
-        rows[key] = Row(symbols[here].astype(np.int32) + 1, values, rests, untold)
-    return rows
+def _header_line(question: Question, key: str) -> str:
+    return json.dumps({"format": _FORMAT, "version": _VERSION, "model": key, "question": question})
+
+
+def _end_line(rows: Mapping[Key, Row]) -> str:
+    return json.dumps({_END: len(rows)})
 
 
 def _write(path: Path, lines: Sequence[str], how: int = os.O_APPEND) -> None:
@@ -354,13 +334,13 @@ def _pack(array: np.ndarray[Any, Any]) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int]:
-    """Read a file; return its header, its rows, and where its last whole line ends."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
+    """Read a file; return its header, its rows, where its last whole line ends, and if it ended."""
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise InputError(f"{path} could not be read: {error.strerror}") from error
-    size, rows = sum(map(len, lines)), dict[Key, Row]()
+    size, rows, is_ended = sum(map(len, lines)), dict[Key, Row](), False
     if lines and not lines[-1].endswith(b"\n"):
         size -= len(lines.pop())
     try:
@@ -368,13 +348,18 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int]:
         if header["format"] != _FORMAT or header["version"] != _VERSION:
             raise ValueError("another format")
         header = {name: header[name] for name in ("model", "question")}
-        for line in lines[1:]:
-            _read_rows(json.loads(line), rows)
+        for members in map(json.loads, lines[1:]):
+            if is_ended := _END in members:
+                if members[_END] != len(rows):
+                    raise ValueError("rows are missing")
+            else:
+                _read_rows(members, rows)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise FileFormatError(
-            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or it is broken"
+            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or a part of "
+            "it is lost or broken; write it anew"
         ) from error
-    return header, rows, size
+    return header, rows, size, is_ended and size == sum(map(len, lines))
 
 
 def _read_rows(members: Mapping[str, Any], rows: dict[Key, Row]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,10 +13,12 @@ from pdfalearn.checks import check_integer, check_share, make_generator
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.exploring.frontier import TAIL, Frontier
 from pdfalearn.exploring.likeliest import spell_words
+from pdfalearn.exploring.live_questions import Left
 from pdfalearn.results import Bounds
 from pdfalearn.typing import Flags, Floats, Integers
 
 if TYPE_CHECKING:
+    from pdfalearn.budgets import Budget
     from pdfalearn.exploring.asking import LiveRun
 
 # A share of the calls tells what a sample costs, before it is decided how many are drawn.
@@ -24,6 +26,7 @@ _PILOT_SHARE = 1 / 16
 # How fast exploring closes is measured over this share of the calls that are left at first.
 _WINDOW = 1 / 16
 _MOST_AT_ONCE = 1024
+_DRAWING_CALLS = 100_000
 ROUNDING = 1e-12
 """Bounds are moved outward by this."""
 
@@ -79,7 +82,7 @@ def estimate(
 
     def walk(count: int) -> Ends:
         drawn = _draw_items(frontier, items, weights, count, random)
-        return _walk(frontier, *drawn, random, ends_at)
+        return _walk(frontier, *drawn, random, lambda: frontier.calls >= ends_at)
 
     # How many walks to draw has to be fixed before: some that are not counted tell what one costs.
     begun, tried = frontier.calls, 1
@@ -159,17 +162,18 @@ def _walk(
     nodes: Integers,
     are_tails: Integers,
     random: Generator,
-    ends_at: float = np.inf,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Ends:
     """Let the model go on from nodes until something is settled; all walks go step by step.
 
-    Where the calls end before, labels are -1.
+    Where it is over before, labels are -1.
     """
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     nodes, active = nodes.copy(), np.arange(count)
     while len(active):
-        if frontier.calls >= ends_at:
+        frontier.interrupts.check()
+        if is_over():
             labels[active] = -1
             break
         here = np.unique(nodes[active])
@@ -223,13 +227,17 @@ def _step(frontier: Frontier, nodes: Integers, columns: Integers, active: Intege
 
 
 def draw_matching(
-    run: LiveRun, rows: Sequence[int], event: Flags, count: int, seed: int, calls: int
+    run: LiveRun, rows: Sequence[int], event: Flags, count: int, seed: int, budget: Budget | None
 ) -> Draws:
     """Draw answers among those of an event; see `Exploration.sample`."""
     count = check_integer(count, "count", 0)
     random, frontier = make_generator(seed), run.frontier
-    ends_at = frontier.calls + check_integer(calls, "calls", 1)
-    begun, rejected = frontier.calls, 0
+    left, begun, rejected = Left(frontier, budget, _DRAWING_CALLS), frontier.calls, 0
+
+    def is_over() -> bool:
+        run.report()
+        return left.bound() is not None
+
     if frontier.untold[list(rows), 0].any():
         raise InputError("the model did not tell all that may follow, so nothing can be drawn")
     if not frontier.items.size and not frontier.steps:
@@ -242,11 +250,8 @@ def draw_matching(
     while len(accepted) < count:
         _, items, weights = _open_to(frontier, rows, event)
         open_mass = float(weights.sum() * len(rows))
-        if low + open_mass <= 0 or frontier.calls > ends_at:
-            raise InputError(
-                f"only {len(accepted)} of {count} answers that match were found within the calls; "
-                "explore further and draw from that, as explore(…, gap=…).sample(…, calls=…)"
-            )
+        if low + open_mass <= 0:
+            raise _too_few(len(accepted), count)
         share = low / (low + open_mass)
         tries = min(_MOST_AT_ONCE, int((count - len(accepted)) / max(share, 0.01)) + 1)
         is_settled = random.random(tries) < share
@@ -259,7 +264,10 @@ def draw_matching(
                 frontier,
                 *_draw_items(frontier, items, weights, int((~is_settled).sum()), random),
                 random,
+                is_over,
             )
+            if (ends.labels < 0).any():  # to leave these out would be a bias
+                raise _too_few(len(accepted), count)
             is_match = np.append(event, [False, False])[ends.labels]
             found = np.stack([ends.nodes, ends.columns], axis=1)
             drawn[~is_settled] = np.where(is_match[:, None], found, -1)
@@ -273,18 +281,25 @@ def draw_matching(
     return Draws(words, (where[:, 1] == 0).tolist(), frontier.calls - begun, rejected)
 
 
+def _too_few(found: int, count: int) -> InputError:
+    return InputError(
+        f"only {found} of {count} answers that match were found within the budget; explore "
+        "further and draw from that, as explore(…, gap=…).sample(…, budget=…)"
+    )
+
+
 def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Generator) -> Integers:
     """Draw with which column behind nodes an event was settled; return pairs of both."""
     drawn = np.stack([nodes, np.zeros(len(nodes), dtype=np.int64)], axis=1)
-    if not frontier.reading.dfa.is_lasting and frontier.deepest is None:
-        return drawn  # only the end settles a match
-    different = np.unique(nodes)
+    # Where only the end settles a match, nothing has to be asked.
+    matches = np.append(event, [False, False])
+    has_more = [matches[frontier.map_of(node).settled[1:]].any() for node in np.unique(nodes)]
+    different = np.unique(nodes)[has_more]
     for begin in range(0, len(different), 64):
         asked = different[begin : begin + 64]
         for node, row in zip(asked.tolist(), frontier.ask(asked)[0].columns, strict=True):
             settled = frontier.map_of(node).settled
-            is_match = np.append(event, [False, False])[settled]
-            cumulative = np.cumsum(np.where(is_match, row, 0.0))
+            cumulative = np.cumsum(np.where(matches[settled], row, 0.0))
             here = (nodes == node).nonzero()[0]
             chances = random.random(len(here)) * cumulative[-1]
             drawn[here, 1] = np.searchsorted(cumulative, chances, side="right")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Union, cast
 
@@ -21,6 +21,7 @@ from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, prefixes_of
 
 if TYPE_CHECKING:
+    from pdfalearn.budgets import Budget
     from pdfalearn.corpora import Corpus
     from pdfalearn.languages import LanguageLike
 
@@ -197,6 +198,8 @@ def sample(
     *,
     seed: int | None = None,
     max_length: int = 1000,
+    budget: Budget | None = None,
+    progress: Callable[..., object] | None = None,
 ) -> Sample:
     """Draw words from any model.
 
@@ -215,6 +218,8 @@ def sample(
     max_length : int
         Words are cut at this length, and flagged. So are texts that are drawn for a ``language``
         where they match whatever follows.
+    budget, progress
+        For a ``language``, as for `probability`; fewer words than asked for are an error.
 
     Returns
     -------
@@ -240,8 +245,10 @@ def sample(
     max_length = check_integer(max_length, "max_length", 0)
     if language is not None:
         number = int(np.random.default_rng(seed).integers(2**31)) if seed is None else seed
-        found, are_whole = draw_in(asked, language, count, number, max_length)
+        found, are_whole = draw_in(asked, language, count, number, max_length, budget, progress)
         return Sample(found, ~np.array(are_whole, dtype=bool))
+    if budget is not None or progress is not None:
+        raise InputError("a budget and progress are for samples of a language")
     if type(asked) is AutomatonModel:  # a class of its own may answer otherwise
         return asked.pdfa.sample(count, seed, max_length)
     if type(asked) is PFA:
