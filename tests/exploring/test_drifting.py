@@ -10,6 +10,7 @@ import pytest
 from pdfalearn import PDFA, Budget, LanguageModel, drift, probability
 from pdfalearn.errors import InputError
 from pdfalearn.exploring import ExplorationInterrupted, Step
+from pdfalearn.exploring.live_questions import Match
 from pdfalearn.models import Batch, FunctionModel, Rows
 from tests.exploring.cases import LANGUAGES, other_target, random_target
 from tests.support import need_module
@@ -44,6 +45,19 @@ def test_total_variation_is_inside(seed: int) -> None:
     everything = drift(one, two, ".*", gap=1e-3, budget=Budget(max_words=3000)).prompts[0]
     assert everything.answers_low - NEARLY <= short + rest
     assert short - NEARLY <= everything.answers_high
+
+
+@pytest.mark.parametrize(
+    ("language", "match"), [("a", "begins"), ("a", "contains"), ("aa?b?", "whole"), (".*", "whole")]
+)
+def test_answers_differ_behind_what_settles_a_class(language: str, match: Match) -> None:
+    moves = [[1, 1], [2, 2], [2, 2]]
+    rows = [[[0, 0.5, 0.5], [0, p, 1 - p], [1, 0, 0]] for p in (0.1, 0.9)]
+    one, two = (PDFA(alphabet="ab", transitions=moves, probabilities=each) for each in rows)
+    apart = drift(one, two, {"x": language}, match=match, gap=1e-6).prompts[0]
+    assert apart.answers_low - NEARLY <= 0.8 <= apart.answers_high + NEARLY
+    if language == ".*":
+        assert apart.answers_high - apart.answers_low < 1e-6
 
 
 def test_tolerance_is_settled_early() -> None:

@@ -109,7 +109,8 @@ def drift(chosen: Chosen) -> LongRun[Drift]:
 
     A and B are models over the same symbols: two checkpoints, quantisations or settings. Both are
     explored together. The bounds on total variation are certain, of the classes that are given and
-    of the answers, and are widened by what rounding does.
+    of whole answers, and are widened by what rounding does. What follows after a class is settled
+    is not looked at, so that the upper bound of answers may stay wide.
 
     One of them may be a file that 'pdfalearn ask answers' wrote with --save or --store. Without
     --class and --matches the question, prompts and stops are those of the file.

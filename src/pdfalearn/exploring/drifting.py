@@ -50,8 +50,9 @@ class Apart:
     """At least so far apart are the classes: each language, or none, or cut."""
     high: float
     answers_low: float
-    """At least so far apart are answers, up to where each was settled."""
+    """At least so far apart are whole answers, or those of at most ``within`` symbols."""
     answers_high: float
+    """At most so far; what follows where a class was settled is not looked at, so it may be 1."""
 
 
 @dataclass(frozen=True)
@@ -292,10 +293,11 @@ def _classes_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
 
 
 def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
-    """Return bounds on the total variation over answers, up to where each was settled.
+    """Return bounds on the total variation over answers.
 
     Every settled prefix and every open one is a cell: to know no more than the cells can only bring
-    distributions nearer, and in a cell that is open they can differ in all that both have.
+    distributions nearer. In a cell that is open, or was settled before the end of the answer, they
+    can differ in all that both have.
     """
     frontier = run.frontier
     cells = frontier.items.masses[frontier.items.prompts == prompt]

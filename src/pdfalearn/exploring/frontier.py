@@ -57,7 +57,8 @@ class Frontier:
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
         self.unclear = np.zeros(len(prompts))
-        """How much more that may be, as files have only sums of unlikely ones."""
+        """How much more answers may differ: all that both models have behind what was settled
+        before an answer's end, and in unlikely answers, of which files have only sums."""
         self.found, self.other = Found(count), Found(count)
         """Prefixes that settle a match, and those that settle that there is none."""
         self.items = Items(count)
@@ -261,14 +262,15 @@ class Frontier:
                 none = np.zeros((len(here), sums.shape[2]))
                 rests = [none if one.rests is None else one.rests for one in parts]
                 unlisted = np.stack(rests, axis=1) * scales[:, :, None]
-                last = self.reading.control + cut
-                self._note_unlisted(prompts, shares, unlisted, after.settled, last)
+                self._note_unlisted(prompts, shares, unlisted, after.settled, cut)
                 sums += unlisted
                 beyond = unlisted[:, :, -1]
             elif self._count == 2:
                 each = np.abs(shares[:, 0] - shares[:, 1])
                 each = each[:, after.settled <= self.reading.control + cut]
                 np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
+                goes_on = self._goes_on(after.settled, cut)
+                np.add.at(self.unclear, prompts, shares.min(axis=1)[:, goes_on].sum(axis=1))
             sums[:, :, -1] *= cut
             self.node_settled[at] = sums
             np.add.at(self.settled, prompts, sums)
@@ -283,10 +285,15 @@ class Frontier:
         is_kind = settled[:, None] == np.arange(self.reading.control + 2)
         return np.asarray(shares @ is_kind.astype(np.float64))
 
+    def _goes_on(self, settled: Kinds, cut: bool) -> Flags:
+        """Return which columns are settled although the answer goes on; column 0 is its end."""
+        return (settled <= self.reading.control) & (np.arange(len(settled)) > 0) & (not cut)
+
     def _note_unlisted(
-        self, prompts: Codes, shares: Floats, unlisted: Floats, settled: Kinds, last: int
+        self, prompts: Codes, shares: Floats, unlisted: Floats, settled: Kinds, cut: bool
     ) -> None:
         """Note what rows of files, which list likely columns only, leave unclear."""
+        last = self.reading.control + cut
         is_whole = unlisted.sum(axis=2) == 0
         least = np.where(shares > 0, shares, 1.0).min(axis=2)
         least = np.minimum(least, unlisted[:, :, :-1].max(axis=2))
@@ -300,7 +307,8 @@ class Frontier:
         rests = rests[:, :, : last + 1]
         apart += np.abs(rests[:, 0] - rests[:, 1]).sum(axis=1)
         np.add.at(self.differences, prompts, apart / 2)
-        np.add.at(self.unclear, prompts, rests.min(axis=1).sum(axis=1))
+        both = np.where(known, shares.min(axis=1), 0.0)[:, self._goes_on(settled, cut)]
+        np.add.at(self.unclear, prompts, both.sum(axis=1) + rests.min(axis=1).sum(axis=1))
 
     def _open_tails(
         self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
