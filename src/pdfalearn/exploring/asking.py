@@ -323,7 +323,7 @@ class LiveRun:
         return Exploration(self, range(len(self.prompts)), stopped)
 
     def report(self) -> None:
-        """Tell how far it is: the bounds as they were last, and the calls until now."""
+        """Call what wants to know how far it is, with the last bounds and the calls until now."""
         if self._progress is not None and self.trace:
             self._progress(self.trace[-1]._replace(calls=self.frontier.calls))
 

@@ -20,7 +20,7 @@ WHOLE, TAIL = -1, -2
 # Asked together are prefixes at least this share as likely as the likeliest: a full batch of less
 # likely ones closes hardly more, and takes as long.
 _LEAST_SHARE = 1 / 16
-# Asking for so many more takes about as long as asking at all.
+# Asking for this many more takes about as long as asking at all.
 _FEWEST = 16
 # The rows of a batch take at most this many bytes.
 _MOST_BYTES = 2**26

@@ -147,8 +147,8 @@ class Baseline:
             )
         if key is None and not self.is_whole:
             raise FileFormatError(
-                f"{self.path} has no end: its run was killed, or a part of the file is lost, so it "
-                "is no baseline; go on with that run, which keeps what is there, or write it anew"
+                f"{self.path} has no end: its run was killed, or a part of the file is lost, and "
+                "a baseline is whole; go on with that run, which keeps what is there, or begin anew"
             )
 
     def make_rows(self, alphabet: Alphabet, kinds: int) -> RecordedRows:
