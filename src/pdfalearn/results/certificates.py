@@ -156,7 +156,8 @@ class Bounds(NotebookValue):
     whose classes leave the most open."""
 
     def __str__(self) -> str:
-        text = f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}"
+        sure = "" if self.confidence == 1 else f" with confidence {self.confidence:g}"
+        text = f"[{self.low:.6g}, {self.high:.6g}]{sure} for {self.holds_for}"
         if not self.blamed:
             return text
         blamed = ", ".join(map(str, self.blamed[:_MOST_BLAMED]))
