@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
-from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance
+from pdfalearn.equivalence import (
+    Exact,
+    Quantization,
+    Ranking,
+    Relation,
+    Rounded,
+    Support,
+    Tolerance,
+    TopKSet,
+    ZeroApart,
+)
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     LARGEST,
@@ -246,7 +256,15 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.array(lengths, dtype=np.int64)
 
 
-_RELATIONS = {"quantization": Quantization, "exact": Exact, "tolerance": Tolerance}
+_RELATIONS = {
+    "quantization": Quantization,
+    "exact": Exact,
+    "tolerance": Tolerance,
+    "top-k set": TopKSet,
+    "ranking": Ranking,
+    "support": Support,
+    "zero apart": ZeroApart,
+}
 
 
 def _parameters_of(relation: type[Any]) -> list[str]:
@@ -262,6 +280,8 @@ def _relation_object(equivalence: Relation | None) -> Document:
     for kind, relation in _RELATIONS.items():
         if type(inner) is relation:
             given = {name: getattr(inner, name) for name in _parameters_of(relation)}
+            if isinstance(inner, ZeroApart):
+                given["equivalence"] = _relation_object(inner.equivalence)
             return {"kind": kind, **given, "rounded": decimals}
     return {"kind": "other", "shown": reprlib.repr(equivalence)}
 
@@ -277,6 +297,10 @@ def _relation(document: object) -> Relation | None:
     given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
     if not isinstance(given["rounded"], list):
         raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
+    if kind == "zero apart":
+        given["equivalence"] = _relation(given["equivalence"])
+        if given["equivalence"] is None:
+            return None
     relation: Any = _RELATIONS[kind](**{name: given[name] for name in names})
     for decimals in reversed(given["rounded"]):
         relation = Rounded(relation, decimals)
