@@ -23,6 +23,9 @@ def my_model(words):
 
 function = my_model
 
+def keys(rows):
+    return rows.argmax(axis=1)
+
 def by_word(word):
     return {"a": 0.3, "$": 0.7} if len(word) % 2 else {"a": 0.5, "b": 0.5}
 

@@ -19,7 +19,7 @@ from pdfalearn.errors import InputError
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Budget, Corpus, LanguageModel
     from pdfalearn.displays import ProgressLine
-    from pdfalearn.equivalence import Relation
+    from pdfalearn.equivalence import Equivalence, Relation
     from pdfalearn.oracles import EquivalenceOracle
     from pdfalearn.samplers import SamplerLike
 
@@ -27,6 +27,46 @@ if TYPE_CHECKING:
 
 # The endings of files that hold all of a run or a frontier, or show it.
 _WHOLE = (".zip", ".html")
+
+
+_EQUIVALENCES = {
+    "exact": ("Exact", str),
+    "quantization": ("Quantization", int),
+    "topk": ("TopKSet", int),
+    "ranking": ("Ranking", int),
+    "support": ("Support", float),
+}
+
+
+def _equivalence_of(text: str) -> Equivalence:
+    """Make an equivalence of what --equivalence says."""
+    from pdfalearn import equivalence
+
+    plain = text.removesuffix("+zero")
+    name, _, argument = plain.partition(":")
+    made: Equivalence
+    if name in _EQUIVALENCES:
+        kind, convert = _EQUIVALENCES[name]
+        try:
+            given = [convert(argument)] if argument else []
+            made = getattr(equivalence, kind)(*given)
+        except (TypeError, ValueError) as error:
+            reason = f": {error}" if isinstance(error, InputError) else "; write it as topk:5"
+            raise InputError(f"--equivalence {text} has no right number{reason}") from error
+    elif argument:
+        from pdfalearn.cli._user_code import explain_failures, import_object
+
+        place, _, name = plain.rpartition(":")
+        found: Any = import_object(place, name)
+        made = found
+        if not isinstance(found, equivalence.Equivalence):
+            made = equivalence.KeyFunction(explain_failures(found, plain))
+    else:
+        raise InputError(
+            f"there is no equivalence {text!r}; there are {', '.join(_EQUIVALENCES)} and "
+            "FILE.py:FUNCTION"
+        )
+    return made if plain == text else equivalence.ZeroApart(made)
 
 
 class Chosen(SimpleNamespace):
@@ -55,7 +95,9 @@ class Chosen(SimpleNamespace):
 
     def make_relation(self) -> Any:
         """Make the equivalence, or the similarity of --tolerance; exact if nothing is given."""
-        self.refuse_several("exact", "kappa", "tolerance")
+        self.refuse_several(*options.RELATION)
+        if self.equivalence is not None:
+            return _equivalence_of(self.equivalence)
         if self.tolerance is not None:
             return pdfalearn.Tolerance(self.tolerance)
         return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)

@@ -79,7 +79,7 @@ def support_dfa(
     >>> from pdfalearn.datasets import reber
     >>> found = support_dfa(reber())
     >>> found.dfa, found.dfa.accepts("TXS"), found.dfa.accepts("TT")
-    (DFA(6 states, 7 symbols, initial=0), True, False)
+    (DFA(6 states, 5 symbols, initial=0), True, False)
     """
     result = learn(Above(as_model(model), threshold), equivalence=Support(), **settings)
     pdfa = result.pdfa
