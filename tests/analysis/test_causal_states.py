@@ -26,20 +26,20 @@ def two(p: float) -> float:
 
 def golden(p: float) -> PDFA:
     """No two 1 in a row; p is the probability of a 1 where it may be."""
-    rows = [[0, 1 - p, p], [0, 1, 0]]
+    rows = [[0, 1 - p, p], [0.0, 1.0, 0.0]]
     return PDFA(alphabet="01", transitions=[[0, 1], [0, -1]], probabilities=rows)
 
 
 def even(p: float) -> PDFA:
     """Blocks of 1 have even lengths."""
     return PDFA(
-        alphabet="01", transitions=[[0, 1], [-1, 0]], probabilities=[[0, 1 - p, p], [0, 0, 1]]
+        alphabet="01", transitions=[[0, 1], [-1, 0]], probabilities=[[0, 1 - p, p], [0.0, 0.0, 1.0]]
     )
 
 
 def noisy(p: float) -> PDFA:
     """Every second symbol is a 1; the others are, with probability p."""
-    rows = [[0, 0, 1], [0, 1 - p, p]]
+    rows = [[0.0, 0.0, 1.0], [0, 1 - p, p]]
     return PDFA(alphabet="01", transitions=[[-1, 1], [0, 0]], probabilities=rows)
 
 
@@ -111,7 +111,7 @@ def test_entropies_of_blocks_agree(size: int, seed: int) -> None:
 
 def test_the_beginning_the_copies_and_the_impossible_do_not_count() -> None:
     plain = complexity(golden(0.3))
-    rows = [[0, 0, 1.0], [0, 0.7, 0.3], [0, 1, 0], [0, 0.7, 0.3], [0, 1, 0]]
+    rows = [[0, 0, 1.0], [0, 0.7, 0.3], [0, 1.0, 0], [0, 0.7, 0.3], [0, 1.0, 0]]
     table = [[0, 1], [3, 2], [1, 0], [1, 4], [3, 4]]  # twice the same, and a way there
     doubled = PDFA(alphabet="01", transitions=table, probabilities=rows)
     found = complexity(doubled)
@@ -136,7 +136,7 @@ def test_bad_input() -> None:
     split = PDFA(
         alphabet="01",
         transitions=[[1, 2], [1, -1], [-1, 2]],
-        probabilities=[[0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]],
+        probabilities=[[0, 0.5, 0.5], [0, 1.0, 0], [0, 0, 1.0]],
     )
     with pytest.raises(InputError, match=r"one of 2 parts .* one of the states 1, 2 as initial"):
         complexity(split)

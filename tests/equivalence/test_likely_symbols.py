@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,8 @@ PARTS = 12  # probabilities are in twelfths: ties and zeros abound
 
 def likeliest(row: list[int], k: int) -> tuple[int, ...]:
     """Symbol by symbol, the first of the likeliest that are left."""
-    left, found = dict(enumerate(row)), []
+    left: dict[int, int] = dict(enumerate(row))
+    found: list[int] = []
     while len(found) < k and any(left.values()):
         most = max(left.values())
         found.append(min(column for column, part in left.items() if part == most))
@@ -155,36 +157,37 @@ def test_what_is_not_listed_may_decide() -> None:
     rows = Rows.sparse(9, [0, 3], [0, 2, 5], [0.1, 0.5, 0.25], rest=[0.15], ceiling=[0.1])
     for by in (TopKSet(2), Ranking(2), Support(0.1)):
         assert by.sparse_keys(rows).columns.tolist() == [2, 5]
-    for by, remedy in (
+    refused: list[tuple[Equivalence, str]] = [
         (TopKSet(3), "or take a smaller k"),
         (Ranking(3), "or take a smaller k"),
         (Ranking(9), "or take a smaller k"),
         (Support(0.09), "or take a larger threshold"),
         (ZeroApart(TopKSet(2)), "or take a larger threshold"),
         (KeyFunction(len), "needs every probability"),
-    ):
+    ]
+    for one, remedy in refused:
         with pytest.raises(UndecidedError, match=remedy):
-            by.sparse_keys(rows)
+            one.sparse_keys(rows)
 
 
 @pytest.mark.parametrize(
-    ("make", "culprit"),
+    ("kind", "argument", "culprit"),
     [
-        (lambda: TopKSet(0), "k"),
-        (lambda: Ranking(1.5), "k"),
-        (lambda: Support(-0.1), "threshold"),
-        (lambda: Support(float("nan")), "threshold"),
-        (lambda: ZeroApart(Tolerance(0.1)), "not transitive"),
-        (lambda: ZeroApart(10), "not an equivalence"),
-        (lambda: KeyFunction("argmax"), "not a function"),
-        (lambda: KeyFunction(lambda rows: rows[0]).classes(np.eye(3)[:2]), "2 rows of one or more"),
-        (lambda: KeyFunction(lambda rows: ["a"] * len(rows)).classes(np.eye(2)), "to be numbers"),
-        (lambda: KeyFunction(lambda rows: rows - rows[0]).classes(np.eye(2)), "among others"),
+        (TopKSet, 0, "k"),
+        (Ranking, 1.5, "k"),
+        (Support, -0.1, "threshold"),
+        (Support, float("nan"), "threshold"),
+        (ZeroApart, Tolerance(0.1), "not transitive"),
+        (ZeroApart, 10, "not an equivalence"),
+        (KeyFunction, "argmax", "not a function"),
+        (KeyFunction, lambda rows: rows[0], "2 rows of one or more"),
+        (KeyFunction, lambda rows: ["a"] * len(rows), "to be numbers"),
+        (KeyFunction, lambda rows: rows - rows[0], "among others"),
     ],
 )
-def test_bad_input(make: object, culprit: str) -> None:
+def test_bad_input(kind: Any, argument: object, culprit: str) -> None:
     with pytest.raises(InputError, match=culprit):
-        make()  # type: ignore[operator]
+        kind(argument).classes(np.eye(3)[:2])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +196,7 @@ def test_bad_input(make: object, culprit: str) -> None:
     ids=repr,
 )
 def test_runs_are_saved_with_their_equivalence(by: Equivalence, tmp_path: Path) -> None:
-    pdfa = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=[[0.5, 0.5], [1, 0]])
+    pdfa = PDFA(alphabet="a", transitions=[[1], [0]], probabilities=[[0.5, 0.5], [1.0, 0.0]])
     result = learn(pdfa, equivalence=by)
     save(result, tmp_path / "run.zip")
     assert load(tmp_path / "run.zip") == result

@@ -190,7 +190,7 @@ def _merge(etas: Floats, weights: Floats, keys: Floats) -> tuple[Floats, Floats]
     sums = np.bincount(numbers, weights)
     rows = np.arange(len(numbers))
     means = csr_array((weights / sums[numbers], (numbers, rows)), shape=(len(sums), len(rows)))
-    return np.asarray(means @ etas), sums
+    return np.asarray(means @ etas), sums.astype(np.float64)
 
 
 class _Backward:

@@ -210,7 +210,7 @@ def complexity(chosen: Chosen) -> Answer:
     result = pdfalearn.analysis.complexity(read_automaton(chosen.pdfa))
     names = ("statistical_complexity", "entropy_rate", "excess_low", "excess_high")
     members = {"file": chosen.pdfa, "causal_states": len(result.states)}
-    found = dict(result.tables()[0][1:])
+    found = {row[0]: row[1] for row in result.tables()[0][1:]}
     return Answer({**members, **members_of(result, *names)}, [facts(chosen.pdfa, found)])
 
 

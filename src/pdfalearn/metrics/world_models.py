@@ -117,7 +117,7 @@ class Coherence(TableValue):
 
     def tables(self) -> list[list[tuple[str, ...]]]:
         """Return a table of the shares, and one of the words for each kind of mistake."""
-        shares = [
+        shares: list[tuple[str, ...]] = [
             ("of two beginnings of words", "share"),
             ("same state: same answers", figure(self.compression)),
             ("other states: other answers", figure(self.distinction)),
@@ -128,7 +128,7 @@ class Coherence(TableValue):
             "same state, other answers": self.split,
             "other states, same answers": self.merged,
         }
-        tables = [shares]
+        tables: list[list[tuple[str, ...]]] = [shares]
         for title, found in titles.items():
             parts = [(one.word, one.other, one.suffix) for one in found]
             joined = are_characters(s for words in parts for word in words for s in word)

@@ -1,0 +1,126 @@
+"""The authors' experiment with Omit-Zero (2024): targets full of zeros, learnt with and without.
+
+Run with ``python -m benchmarks.omit_zero``.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.support import median_seconds, print_header, print_row
+from pdfalearn import (
+    PDFA,
+    FunctionModel,
+    LanguageModel,
+    Quantization,
+    Result,
+    TopP,
+    learn,
+    quotient,
+)
+from pdfalearn.datasets import figure_3, random_pdfa
+from pdfalearn.models import wrapped_pdfa
+from pdfalearn.oracles import ExactOracle
+
+SIZES = (250, 500, 750, 1000)
+TARGETS_A_SIZE = 10
+SYMBOLS = 10
+ZEROS = 0.9
+BY = Quantization(10)
+
+
+class Outcome(NamedTuple):
+    """What came out of one run."""
+
+    states: int
+    words: int
+    queries: int
+    seconds: float
+
+
+def draw_target(size: int, seed: int) -> PDFA:
+    """Draw a target, 90% of whose probabilities are 0, with about as many states without these.
+
+    A symbol a state leads on, on average: so much more has to be drawn than can be reached. All
+    transitions are defined, those of probability 0 lead to any state.
+    """
+    random = np.random.default_rng([size, seed])
+    while True:
+        drawn = random_pdfa(
+            int(size**1.5),
+            SYMBOLS,
+            zero_probability=ZEROS,
+            undefined=True,
+            seed=int(random.integers(2**31)),
+        )
+        if size / 2 <= len(drawn) <= size * 2:
+            break
+    anywhere = random.integers(0, len(drawn), drawn.transitions.shape)
+    return PDFA(
+        alphabet=drawn.alphabet,
+        transitions=np.where(drawn.transitions < 0, anywhere, drawn.transitions),
+        probabilities=drawn.probabilities,
+    )
+
+
+def omitting(target: PDFA) -> Result:
+    """Omit the zeros; what is learnt has to be the quotient without them."""
+    return learn(TopP(target, 1), equivalence=BY)
+
+
+def omitting_as_a_function(target: PDFA) -> Result:
+    """Do the same with a model of which each word is asked for."""
+    without = wrapped_pdfa(TopP(target, 1))
+    box: LanguageModel = FunctionModel(target.next_distributions, target.alphabet)
+    return learn(TopP(box, 1), equivalence=BY, oracle=ExactOracle(without, equivalence=BY))
+
+
+def with_zeros(target: PDFA) -> Result:
+    """Learn all of it, what words of probability 0 reach as well."""
+    return learn(target, equivalence=BY)
+
+
+WAYS: dict[str, Callable[[PDFA], Result]] = {
+    "zeros omitted": omitting,
+    "zeros omitted, a function": omitting_as_a_function,
+    "with zeros": with_zeros,
+}
+
+
+def measure(way: Callable[[PDFA], Result], target: PDFA) -> Outcome:
+    """Learn a target in one way, and check what was learnt."""
+    result = way(target)
+    truth = target if way is with_zeros else wrapped_pdfa(TopP(target, 1))
+    if truth is None or len(result.pdfa) != len(quotient(truth, equivalence=BY)):
+        raise AssertionError("not the quotient")
+    if result.certificate is None or result.certificate.kind != "exact":
+        raise AssertionError("not certified")
+    costs = result.statistics
+    seconds = median_seconds(lambda: way(target), runs=1)
+    return Outcome(len(result.pdfa), costs.words, costs.equivalence_queries, seconds)
+
+
+def spread(values: Sequence[float]) -> str:
+    """Write the median, and from where to where."""
+    low, middle, high = min(values), statistics.median(values), max(values)
+    return f"{middle:.3g} ({low:.3g} to {high:.3g})" if low < high else f"{middle:.3g}"
+
+
+def main() -> None:
+    """Print a table."""
+    learn(figure_3())  # what is imported at first use is not part of the time
+    print(f"{TARGETS_A_SIZE} targets a size, {SYMBOLS} symbols, {ZEROS:.0%} zeros, κ={BY.kappa}.\n")
+    print_header(["about", "way", "states", "words asked", "equivalence queries", "seconds"])
+    for size in SIZES:
+        targets = [draw_target(size, seed) for seed in range(TARGETS_A_SIZE)]
+        for name, way in WAYS.items():
+            found = [measure(way, target) for target in targets]
+            print_row([size, name, *map(spread, zip(*found, strict=True))])
+
+
+if __name__ == "__main__":
+    main()
