@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import isnan
 
@@ -37,7 +38,11 @@ def state_of(pdfa: PDFA, word: Word) -> int:
 
 
 def by_loops(
-    beginnings: list[Beginning], model: PDFA, truth: PDFA, by: Equivalence, suffixes: list[Word]
+    beginnings: Sequence[Beginning],
+    model: PDFA,
+    truth: PDFA,
+    by: Equivalence,
+    suffixes: Sequence[Word],
 ) -> list[float | None]:
     """Compression, distinction, precision and recall, pair by pair and suffix by suffix."""
     known = {
@@ -90,7 +95,8 @@ def test_automata_over_all_words(states: int, others: int, seed: int, by: Equiva
     truth, model = mixed(states, 0.3, seed), mixed(others, 0.3, seed + 1)
     found = coherence(model, truth, equivalence=by)
     # One beginning for each pair of states: how often words come by is known of the product.
-    world, seen, waiting = possible(truth), {}, [()]
+    world, waiting = possible(truth), list[Word]([()])
+    seen: dict[tuple[int, int], Word] = {}
     while waiting:
         word = waiting.pop(0)
         pair = state_of(world, word), state_of(model, word)
@@ -148,7 +154,7 @@ def test_black_boxes_over_likely_words(states: int, seed: int, by: Equivalence) 
     beginnings: list[Beginning] = [((), 1.0)]
     for word, mass in beginnings:
         for symbol in "01":
-            more = mass * float(world.next_distribution(word)[1 + int(symbol)])
+            more = mass * world.probabilities[state_of(world, word), 1 + int(symbol)]
             if more >= 0.1:
                 beginnings.append(((*word, symbol), more))
     assert found.beginnings == len(beginnings)
