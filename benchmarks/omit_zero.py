@@ -112,8 +112,9 @@ def measure(way: Callable[[PDFA], Result], target: PDFA) -> Outcome:
 
 def spread(values: Sequence[float]) -> str:
     """Write the median, and from where to where."""
-    low, middle, high = min(values), statistics.median(values), max(values)
-    return f"{middle:.3g} ({low:.3g} to {high:.3g})" if low < high else f"{middle:.3g}"
+    figures = statistics.median_high(values), min(values), max(values)
+    texts = [f"{one:.3f}" if isinstance(one, float) else f"{one:,}" for one in figures]
+    return "{} ({} to {})".format(*texts)
 
 
 def main() -> None:

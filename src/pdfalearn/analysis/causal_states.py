@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import entr
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.chains import Reached, visits_and_weights
+from pdfalearn.chains import Reached, normalise_rows, visits_and_weights
 from pdfalearn.checks import check_number
 from pdfalearn.equivalence import Equivalence, Exact, quotient
 from pdfalearn.errors import InputError
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.reachability import reachable_part
+from pdfalearn.reachability import possible_part
 from pdfalearn.results import TableValue
 from pdfalearn.text import count_text
 from pdfalearn.typing import Floats
 
 _MOST_STEPS = 10_000
-# So many cells may be computed until the bounds are a tenth nearer to each other.
+# At most this many cells are computed before the bounds have come nearer by a tenth.
 _PATIENCE = 2**20
 # At most this many cells of mixed states are kept; others are merged.
 _MOST_CELLS = 2**15
@@ -111,10 +112,8 @@ def complexity(
     """
     gap = check_number(gap, "gap", 0, 1)
     machine = quotient(_lasting_part(pdfa), equivalence=equivalence or Exact())
-    flow = Reached.of(machine).flow
-    shares = visits_and_weights(flow)[1]
-    rows = machine.probabilities[:, 1:]
-    rows = rows / rows.sum(axis=1, keepdims=True)
+    shares = visits_and_weights(Reached.of(machine).flow)[1]
+    rows = normalise_rows(machine.probabilities[:, 1:])
     whole = float(entr(shares).sum())
     back = _Backward(machine, rows, shares)
     low, high = 0.0, whole
@@ -122,8 +121,8 @@ def complexity(
     sure = back.states(np.eye(len(shares)), shares)
     last, cells = np.inf, 0
     for _ in range(_MOST_STEPS):
-        low = max(low, whole - unsure.entropy)
-        high = min(high, whole - sure.entropy + sure.hidden)
+        low = max(low, whole - _entropy(unsure.etas, unsure.weights))
+        high = min(high, whole - _entropy(sure.etas, sure.weights) + sure.hidden)
         if high - low < 0.9 * last:
             last, cells = high - low, 0
         cells += (unsure.etas.size + sure.etas.size) * len(machine.alphabet)
@@ -154,30 +153,16 @@ def _lasting_part(pdfa: PDFA) -> PDFA:
             f"words come to stay in one of {count_text(parts, 'parts')} of the automaton; ask "
             f"about each alone, with one of the states {', '.join(map(str, firsts[:5]))} as initial"
         )
-    possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
-    return reachable_part(
-        PDFA(
-            alphabet=pdfa.alphabet,
-            transitions=possible,
-            probabilities=pdfa.probabilities,
-            initial=firsts[0],
-        )
-    )
+    return possible_part(pdfa, firsts[0])
 
 
-@dataclass(frozen=True)
-class _Mixed:
+class _Mixed(NamedTuple):
     """What the symbols to come tell of the present state: distributions over states, weighted."""
 
     etas: Floats
     weights: Floats
     hidden: float
     """So much, in nats, merging may have hidden of what the symbols tell."""
-
-    @property
-    def entropy(self) -> float:
-        """The entropy that is left of the state, on average."""
-        return _entropy(self.etas, self.weights)
 
 
 def _entropy(etas: Floats, weights: Floats) -> float:

@@ -21,7 +21,7 @@ from pdfalearn.languages import DFA, trim_dfa
 from pdfalearn.models import LanguageModel, as_model, wrapped_pdfa
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, States, check_pdfa
-from pdfalearn.reachability import reachable_part
+from pdfalearn.reachability import possible_part, reachable_part
 from pdfalearn.results import TableValue, figure
 from pdfalearn.text import are_characters, count_text, short_word_text
 from pdfalearn.typing import Floats, Integers
@@ -210,15 +210,9 @@ def _world(truth: PDFA | DFA) -> PDFA:
         trimmed = trim_dfa(truth)
         if trimmed is None:
             raise InputError("the truth accepts no word; mark the states where words may end")
-        table, initial = trimmed.transitions, trimmed.initial
-        allowed = np.column_stack((trimmed.accepting, table >= 0))
-        rows = allowed / allowed.sum(axis=1, keepdims=True)
-    else:
-        rows, initial = check_pdfa(truth, "truth").probabilities, truth.initial
-        table = np.where(rows[:, 1:] > 0, truth.transitions, np.int32(-1))
-    alphabet = truth.alphabet
-    world = PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=initial)
-    return reachable_part(world)
+        rows = normalise_rows(np.column_stack((trimmed.accepting, trimmed.transitions >= 0)))
+        return PDFA(alphabet=truth.alphabet, transitions=trimmed.transitions, probabilities=rows)
+    return possible_part(check_pdfa(truth, "truth"))
 
 
 def _suffixes(table: States, classes: Integers) -> tuple[list[Codes], Integers]:
@@ -325,7 +319,8 @@ class _Beginnings:
         rightly = sum(map(different, self.truths.T, self.answers.T))
         others, distinct = different(states), different(states, answers)
         # Two beginnings with different answers reach different states, or they split one.
-        alike = 1 - max(0.0, different(answers) - distinct) / (1 - others)
+        alike = 1 - others - different(answers) + distinct
+        shares = (alike, 1 - others), (distinct, others), (rightly, told), (rightly, to_tell)
         after = tuple(map(alphabet.decode, suffixes))
         # All beginnings with the same state and answers count as one, the likeliest of them.
         groups = numbered_rows(np.column_stack((states, answers)))
@@ -352,10 +347,7 @@ class _Beginnings:
             )
 
         return Coherence(
-            compression=alike,
-            distinction=distinct / others if others else nan,
-            precision=rightly / told if told else nan,
-            recall=rightly / to_tell if to_tell else nan,
+            *(round(part / whole, 12) if whole else nan for part, whole in shares),
             split=likeliest(states, self.answers),
             merged=likeliest(answers, self.truths),
             suffixes=after,

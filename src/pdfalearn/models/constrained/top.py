@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.equivalence import Support
 from pdfalearn.errors import InputError
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.constrained.opened_wrapper import OpenedWrapper
@@ -215,6 +214,8 @@ class Above(Selection):
     )
 
     def __init__(self, model: PDFA | LanguageModel, threshold: float) -> None:
+        from pdfalearn.equivalence import Support  # few runs need it
+
         super().__init__(model)
         self._support = Support(threshold)
         self.parameters = repr(self._support.threshold)
