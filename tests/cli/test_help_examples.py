@@ -31,6 +31,7 @@ def by_word(word):
     return {"a": 0.3, "$": 0.7} if len(word) % 2 else {"a": 0.5, "b": 0.5}
 
 model = pdfalearn.FunctionModel(my_model, "ab")
+numbers = pdfalearn.FunctionModel(my_model, "01")
 
 def make_model():
     return model

@@ -61,15 +61,13 @@ class Complexity(TableValue):
     def tables(self) -> list[list[tuple[str, ...]]]:
         """Return all figures."""
         low, high = (f"{value:.6g}" for value in (self.excess_low, self.excess_high))
-        return [
-            [
-                ("", "nats"),
-                ("causal states", f"{len(self.states):,}"),
-                ("statistical complexity", f"{self.statistical_complexity:.6g}"),
-                ("entropy rate", f"{self.entropy_rate:.6g}"),
-                ("excess entropy", low if low == high else f"{low} to {high}"),
-            ]
-        ]
+        figures = {
+            "causal states": f"{len(self.states):,}",
+            "statistical complexity": f"{self.statistical_complexity:.6g}",
+            "entropy rate": f"{self.entropy_rate:.6g}",
+            "excess entropy": low if low == high else f"{low} to {high}",
+        }
+        return [[("", "nats"), *figures.items()]]
 
 
 def complexity(

@@ -93,9 +93,12 @@ class Chosen(SimpleNamespace):
         """Return the values of some options and arguments by their names."""
         return {name: getattr(self, name) for name in names}
 
-    def make_relation(self) -> Any:
-        """Make the equivalence, or the similarity of --tolerance; exact if nothing is given."""
+    def make_relation(self, kappa: int | None = None) -> Any:
+        """Make the equivalence, or the similarity of --tolerance; a default if nothing is given."""
         self.refuse_several(*options.RELATION)
+        # The default is written down as if it had been given: what is printed names it.
+        if not self.collect_given(options.RELATION):
+            self.kappa = kappa
         if self.equivalence is not None:
             return _equivalence_of(self.equivalence)
         if self.tolerance is not None:

@@ -131,8 +131,10 @@ def _places(row: Floats | None, other: Floats | None, relation: Relation, count:
     # Only some symbols make the difference: under a quantization, not those with the largest gaps.
     if isinstance(relation, pdfalearn.Tolerance):
         decides = (~relation.similar(*columns)).tolist()
-    else:
+    elif isinstance(relation, pdfalearn.Exact | pdfalearn.Quantization):
         decides = (relation.keys(columns[0]) != relation.keys(columns[1]))[:, 0].tolist()
+    else:  # it does not look at one symbol at a time
+        decides = [False] * count
     order = sorted(range(count), key=lambda i: (not decides[i], -gaps[i]))
     return sorted(order[:_MOST_ROWS])
 
@@ -241,6 +243,36 @@ def evaluate(chosen: Chosen) -> Answer:
     names |= chosen.collect_given(["equivalence"])
     table = Table(f"{chosen.b} against {chosen.a}", EVALUATION_HEADER, comparison_cells(result))
     return Answer({**names, **figures}, [table, facts("the words", _facts(figures))])
+
+
+@command(
+    "MODEL PDFA",
+    option("equivalence", show_default="support:0.01"),
+    option("least", "Ask for beginnings of words of at least this probability.", default=1e-3),
+    option("count", "How many pairs of words of each kind.", default=5),
+    *MODEL,
+)
+def coherence(chosen: Chosen) -> Answer:
+    """Measure how far answers of MODEL follow the states of PDFA, the world.
+
+    Of two words that reach the same state all answers should be the same, and of two that reach
+    different states some should differ. Answers are the same by --equivalence. If MODEL is an
+    automaton, all words are compared.
+
+    Examples
+    --------
+    $ pdfalearn coherence learnt.json target.json
+    $ pdfalearn coherence my_file.py:numbers target.json --least 0.01 --json
+    """
+    settings = chosen.collect("least", "count")
+    if chosen.equivalence is not None:
+        settings["equivalence"] = chosen.make_relation()
+    model, truth = chosen.make_model(chosen.model), read_automaton(chosen.pdfa)
+    found = pdfalearn.metrics.coherence(model, truth, **settings)
+    pairs = {name: [vars(one) for one in getattr(found, name)] for name in ("split", "merged")}
+    members = {"model": chosen.model, "world": chosen.pdfa, **vars(found), **pairs}
+    tables = [Table(one[0][0], ("", *one[0][1:]), one[1:]) for one in found.tables()]
+    return Answer(members, [found.statement, *tables])
 
 
 def _look_into(name: str, model: Model) -> PDFA:

@@ -14,16 +14,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
-from pdfalearn.cli._options import (
-    BUDGET,
-    DEFAULT_KAPPA,
-    MODEL,
-    ORACLE,
-    RELATION,
-    RUN,
-    corpus,
-    option,
-)
+from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
@@ -111,10 +102,7 @@ def _make_relation(chosen: Chosen) -> Relation:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:
         raise click.UsageError("--access-words needs --json.")
-    # The default is written down as if it had been given: what is printed names it.
-    if not chosen.collect_given(RELATION):
-        chosen.kappa = DEFAULT_KAPPA
-    relation: Relation = chosen.make_relation()
+    relation: Relation = chosen.make_relation(DEFAULT_KAPPA)
     if chosen.decimals is None:
         return relation
     if isinstance(relation, pdfalearn.Tolerance):
