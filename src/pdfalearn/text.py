@@ -182,8 +182,7 @@ def count_text(count: int, name: str) -> str:
     if count != 1:
         return f"{count:,} {name}"
     one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
-    one = one.replace("states", "state").replace("suffixes", "suffix")
-    return f"1 {one.replace('templates', 'template')}"
+    return f"1 {one.replace('states', 'state').replace('templates', 'template')}"
 
 
 def format_table(

@@ -25,8 +25,6 @@ _MOST_STEPS = 10_000
 _PATIENCE = 2**20
 # At most this many cells of mixed states are kept; others are merged.
 _MOST_CELLS = 2**15
-# Roots of probabilities are rounded to multiples of 1/2ⁿ, where mixed states are merged.
-_GRIDS = range(10, -1, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +125,9 @@ def complexity(
         if high - low <= gap or cells > _PATIENCE:
             break
         unsure, sure = back.step(unsure), back.step(sure)
-    rate = float(shares @ entr(rows).sum(axis=1))
     shares.setflags(write=False)
-    return Complexity(whole, rate, min(low, high), max(low, high), machine, shares)
+    rate, (low, high) = _entropy(rows, shares), sorted((low, high))
+    return Complexity(whole, rate, low, high, machine, shares)
 
 
 def _lasting_part(pdfa: PDFA) -> PDFA:
@@ -194,7 +192,8 @@ class _Backward:
             keys = np.column_stack((np.sqrt(etas), np.zeros(len(etas))))
             order = np.argsort(-weights, kind="stable")
             keys[order[: self._most // 2], -1] = np.arange(1, self._most // 2 + 1)
-            for grid in _GRIDS:
+            # Roots of probabilities are rounded to multiples of 1/2ⁿ, finely if that is enough.
+            for grid in range(10, -1, -1):
                 rounded = np.rint(keys * 2.0**grid)
                 if len(np.unique(numbered_rows(rounded))) <= self._most:
                     break

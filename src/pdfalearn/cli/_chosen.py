@@ -19,7 +19,7 @@ from pdfalearn.errors import InputError
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Budget, Corpus, LanguageModel
     from pdfalearn.displays import ProgressLine
-    from pdfalearn.equivalence import Equivalence, Relation
+    from pdfalearn.equivalence import Relation
     from pdfalearn.oracles import EquivalenceOracle
     from pdfalearn.samplers import SamplerLike
 
@@ -38,13 +38,13 @@ _EQUIVALENCES = {
 }
 
 
-def _equivalence_of(text: str) -> Equivalence:
+def _equivalence_of(text: str) -> Any:
     """Make an equivalence of what --equivalence says."""
     from pdfalearn import equivalence
 
     plain = text.removesuffix("+zero")
     name, _, argument = plain.partition(":")
-    made: Equivalence
+    made: Any
     if name in _EQUIVALENCES:
         kind, convert = _EQUIVALENCES[name]
         try:
@@ -57,10 +57,9 @@ def _equivalence_of(text: str) -> Equivalence:
         from pdfalearn.cli._user_code import explain_failures, import_object
 
         place, _, name = plain.rpartition(":")
-        found: Any = import_object(place, name)
-        made = found
-        if not isinstance(found, equivalence.Equivalence):
-            made = equivalence.KeyFunction(explain_failures(found, plain))
+        made = import_object(place, name)
+        if not isinstance(made, equivalence.Equivalence):
+            made = equivalence.KeyFunction(explain_failures(made, plain))
     else:
         raise InputError(
             f"there is no equivalence {text!r}; there are {', '.join(_EQUIVALENCES)} and "

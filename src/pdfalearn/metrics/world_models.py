@@ -23,7 +23,7 @@ from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA, States, check_pdfa
 from pdfalearn.reachability import possible_part, reachable_part
 from pdfalearn.results import TableValue, figure
-from pdfalearn.text import are_characters, count_text, short_word_text
+from pdfalearn.text import are_characters, short_word_text
 from pdfalearn.typing import Floats, Integers
 
 DEFAULT_EQUIVALENCE = Support(0.01)
@@ -111,8 +111,8 @@ class Coherence(TableValue):
         if self.beginnings is None:
             return "over all words, with their probabilities"
         return (
-            f"over {self.beginnings:,} beginnings of words, {self.covered:.4g} of all positions, "
-            f"by {count_text(len(self.suffixes), 'suffixes')}; {self.words:,} words asked"
+            f"over {self.beginnings:,} beginnings of words, {self.covered:.4g} of all positions; "
+            f"suffixes: {len(self.suffixes):,}; words asked: {self.words:,}"
         )
 
     def tables(self) -> list[list[tuple[str, ...]]]:
@@ -266,9 +266,8 @@ def _likely_words(
                 ways.append((place, symbol))
             if len(nodes) * len(suffixes) > _MOST_QUESTIONS:
                 raise InputError(
-                    f"more than {_MOST_QUESTIONS:,} words would be asked for: beginnings that are "
-                    f"at least {least:g} likely, each with {count_text(len(suffixes), 'suffixes')}"
-                    "; take a larger least"
+                    f"more than {_MOST_QUESTIONS:,} words would be asked for, {len(suffixes):,} for "
+                    f"each beginning that is at least {least:g} likely; take a larger least"
                 )
         numbers = [tree.suffixes.add_word(codes[suffix].tolist()) for suffix in suffixes]
         every = np.array(nodes)
