@@ -204,6 +204,14 @@ def test_an_endless_world_and_a_model_that_forgets() -> None:
         ),
         ({"least": 0}, "least"),
         ({"least": 1e-9}, "take a larger least"),
+        (
+            {
+                "truth": PDFA(
+                    alphabet="PSTVX", transitions=[[0] * 5], probabilities=[[0, 1] + [0] * 4]
+                )
+            },
+            "a world whose words end",
+        ),
         ({"count": -1}, "count"),
         ({"equivalence": Tolerance(0.1)}, "not transitive"),
         ({"model": 3}, "3"),

@@ -246,7 +246,9 @@ def _pairs_reached(
     answers = columns[np.where(pairs.rights < 0, -1, pairs.rights + size)]
     weights = visits_and_weights(pairs.flow)[1]
     facts = {"suffixes": suffixes, "beginnings": None, "covered": 1.0, "words": 0}
-    return _Beginnings(columns[pairs.lefts], answers, weights, pairs.word), facts
+    decode = world.alphabet.decode
+    truths = columns[pairs.lefts]
+    return _Beginnings(truths, answers, weights, lambda one: decode(pairs.word(one))), facts
 
 
 def _likely_words(
@@ -256,35 +258,28 @@ def _likely_words(
     suffixes, columns = _suffixes(world.table, classes)
     codes = world.alphabet.positions_in(model.alphabet)
     rows = normalise_rows(world.probabilities)
-    states, masses, nodes, ways = [world.initial], [1.0], [0], [(-1, -1)]
+    states, masses, nodes = [world.initial], [1.0], [0]
     with ObservationTree(model, equivalence) as tree:
         for place, (state, mass) in enumerate(zip(states, masses, strict=False)):  # they grow
             for symbol in np.flatnonzero(mass * rows[state, 1:] >= least).tolist():
                 states.append(int(world.table[state, symbol]))
                 masses.append(mass * float(rows[state, symbol + 1]))
                 nodes.append(tree.node([int(codes[symbol])], nodes[place]))
-                ways.append((place, symbol))
             if len(nodes) * len(suffixes) > _MOST_QUESTIONS:
                 raise InputError(
-                    f"more than {_MOST_QUESTIONS:,} words would be asked for, {len(suffixes):,} for "
-                    f"each beginning that is at least {least:g} likely; take a larger least"
+                    f"more than {_MOST_QUESTIONS:,} words would be asked for, {len(suffixes):,} "
+                    f"for each beginning that is at least {least:g} likely; take a larger least, "
+                    "or a world whose words end"
                 )
         numbers = [tree.suffixes.add_word(codes[suffix].tolist()) for suffix in suffixes]
         every = np.array(nodes)
         answers = [tree.classes(every, np.full(len(every), number)) for number in numbers]
-        words = tree.counts.words
-
-    def spell(place: int) -> Codes:
-        word = []
-        while place:
-            place, symbol = ways[place]
-            word.append(symbol)
-        return word[::-1]
-
+        asked = tree.counts.words
     flow = Reached.of(world).flow
     covered = sum(masses) / float(flow.values(flow.sums)[0])
-    facts = {"suffixes": suffixes, "beginnings": len(nodes), "covered": covered, "words": words}
-    return _Beginnings(columns[states], np.column_stack(answers), np.array(masses), spell), facts
+    facts = {"suffixes": suffixes, "beginnings": len(nodes), "covered": covered, "words": asked}
+    table, weights = np.column_stack(answers), np.array(masses)
+    return _Beginnings(columns[states], table, weights, lambda one: tree.word(nodes[one])), facts
 
 
 @dataclass(frozen=True)
@@ -294,7 +289,7 @@ class _Beginnings:
     truths: Integers
     answers: Integers
     weights: Floats
-    spell: Callable[[int], Codes]
+    spell: Callable[[int], tuple[Symbol, ...]]
     """Returns the word of one of them."""
 
     def measure(
@@ -337,16 +332,18 @@ class _Beginnings:
             largest = nlargest(count, pairs, key=lambda pair: masses[pair[0]] * masses[pair[1]])
             return tuple(
                 Incoherence(
-                    alphabet.decode(self.spell(int(firsts[one]))),
-                    alphabet.decode(self.spell(int(firsts[other]))),
+                    self.spell(int(firsts[one])),
+                    self.spell(int(firsts[other])),
                     after[int((table[firsts[one]] != table[firsts[other]]).argmax())],
                     2 * float(masses[one] * masses[other]),
                 )
                 for one, other in largest
             )
 
+        names = ("compression", "distinction", "precision", "recall")
+        for name, (part, whole) in zip(names, shares, strict=True):
+            facts[name] = round(part / whole, 12) if whole else nan
         return Coherence(
-            *(round(part / whole, 12) if whole else nan for part, whole in shares),
             split=likeliest(states, self.answers),
             merged=likeliest(answers, self.truths),
             suffixes=after,
