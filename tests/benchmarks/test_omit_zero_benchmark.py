@@ -11,7 +11,7 @@ from benchmarks import omit_zero
 def test_the_table_is_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(omit_zero, "SIZES", (20,))
+    monkeypatch.setattr("sys.argv", ["omit_zero", "20"])
     monkeypatch.setattr(omit_zero, "TARGETS_A_SIZE", 2)
     omit_zero.main()
     printed = capsys.readouterr().out.splitlines()

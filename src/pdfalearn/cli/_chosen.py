@@ -74,6 +74,8 @@ class Chosen(SimpleNamespace):
     An option that the command does not take, or that was not given, is None.
     """
 
+    kappa: Any  # which may get a default
+
     def __getattr__(self, name: str) -> Any:
         # It is called for what is not there; names that are no options are mistakes.
         if name in options.OPTIONS:
