@@ -114,7 +114,7 @@ def test_rows_are_the_same_as_on_paper(by: Equivalence, parts: list[list[int]]) 
 @given(equivalences(), pdfas(max_states=10))
 def test_learning_finds_the_quotient(by: Equivalence, target: PDFA) -> None:
     expected = quotient(target, equivalence=by)
-    for learner in ("quant", "quant-paper"):
+    for learner in ("quant", "quant-classes", "quant-paper"):
         found = quotient(learn(target, equivalence=by, learner=learner).pdfa, equivalence=by)
         assert np.array_equal(found.transitions, expected.transitions)
         assert (by.keys(found.probabilities) == by.keys(expected.probabilities)).all()
