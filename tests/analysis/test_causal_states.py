@@ -124,6 +124,7 @@ def test_the_beginning_the_copies_and_the_impossible_do_not_count() -> None:
     assert len(complexity(nearly, equivalence=Rounded(Exact(), 9)).states) == 2
 
 
+@pytest.mark.slow
 def test_many_states_have_wide_bounds() -> None:
     found = complexity(endless(random_pdfa(12, 3, seed=2)))
     assert 0 < found.excess_low < found.excess_high <= found.statistical_complexity + 1e-12
