@@ -1,4 +1,4 @@
-"""PDFA in stacks of wrappers are learnt exactly: random stacks, and automata full of zeros.
+"""PDFA in random stacks of wrappers are learnt exactly.
 
 Run with ``python -m benchmarks.stacks``; ``--stacks N`` draws another number of stacks.
 """
@@ -22,7 +22,6 @@ from pdfalearn import (
     learn,
     quotient,
 )
-from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import InputError, ModelError
 from pdfalearn.languages import DFA
 from pdfalearn.models import AutomatonModel
@@ -31,8 +30,6 @@ from pdfalearn.samplers import Words
 
 STACKS = 1000
 KAPPAS = (1, 2, 10, 100, 1000)
-SIZES = (250, 500, 750, 1000)
-TARGETS_A_SIZE = 10
 
 Random = np.random.Generator
 Key = tuple[int, ...]
@@ -151,46 +148,8 @@ def check_stack(seed: int) -> str:
     return result.certificate.kind if result.certificate else "no certificate"
 
 
-def draw_target(size: int, seed: int) -> PDFA:
-    """Draw a target of 10 symbols, 90% of them zero, with about as many states without zeros.
-
-    A symbol a state leads on, on average: so much more has to be drawn than can be reached.
-    """
-    random = np.random.default_rng([size, seed])
-    while True:
-        seed = int(random.integers(2**31))
-        drawn = random_pdfa(int(size**1.5), 10, zero_probability=0.9, undefined=True, seed=seed)
-        if size / 2 <= len(drawn) <= size * 2:
-            return drawn
-
-
-def count_missed(size: int, seed: int) -> tuple[int, int, str]:
-    """Omit the zeros of a target; return the quotient's states, those missed, the certificate."""
-    without_zeros, equivalence = draw_target(size, seed), Quantization(10)
-    target = PDFA(
-        alphabet=without_zeros.alphabet,
-        transitions=np.maximum(without_zeros.transitions, 0),
-        probabilities=without_zeros.probabilities,
-    )
-    states = len(quotient(without_zeros, equivalence=equivalence))
-    result = learn(TopP(target, 1), equivalence=equivalence)
-    kind = result.certificate.kind if result.certificate else "none"
-    return states, states - len(result.pdfa), kind
-
-
-def print_omitted_zeros() -> None:
-    """Print a table of targets without zeros."""
-    titles = ["about", "targets", "states of the quotient", "missed in", "missed", "certificates"]
-    print_header(titles)
-    for size in SIZES:
-        found = [count_missed(size, seed) for seed in range(TARGETS_A_SIZE)]
-        states, missed, kinds = zip(*found, strict=True)
-        cells = [size, len(found), f"{min(states)} to {max(states)}", sum(map(bool, missed))]
-        print_row([*cells, f"{min(missed)} to {max(missed)}", " ".join(sorted(set(kinds)))])
-
-
 def main() -> None:
-    """Print both tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stacks", type=int, default=STACKS)
     stacks = parser.parse_args().stacks
@@ -198,8 +157,6 @@ def main() -> None:
     print_header(["outcome", "stacks"])
     for outcome, count in Counter(map(check_stack, range(stacks))).most_common():
         print_row([outcome, count])
-    print("\nRandom targets of 10 symbols, 90% of their probabilities zero, without zeros, κ=10.\n")
-    print_omitted_zeros()
 
 
 if __name__ == "__main__":

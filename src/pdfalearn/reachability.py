@@ -74,6 +74,21 @@ def reachable_in(transitions: NDArray[np.int32], initial: int) -> Reachable:
     return Reachable(order.astype(np.int32), places[predecessors[order]])
 
 
+def possible_part(pdfa: PDFA, initial: int | None = None) -> PDFA:
+    """Return what words of positive probability reach from a state, without what is impossible.
+
+    Examples
+    --------
+    >>> rows = [[0.5, 0.5, 0], [1.0, 0, 0]]
+    >>> possible_part(PDFA(alphabet="ab", transitions=[[0, 1], [1, 1]], probabilities=rows))
+    PDFA(1 state, alphabet=('a', 'b'), initial=0)
+    """
+    rows, first = pdfa.probabilities, pdfa.initial if initial is None else initial
+    table = np.where(rows[:, 1:] > 0, pdfa.transitions, -1)
+    cut = PDFA(alphabet=pdfa.alphabet, transitions=table, probabilities=rows, initial=first)
+    return reachable_part(cut)
+
+
 def shortest_words(pdfa: PDFA, part: Reachable) -> Words:
     """Return for every reachable state, breadth first, the least of the shortest words to it.
 

@@ -8,6 +8,7 @@ import pytest
 
 from pdfalearn import PDFA, most_likely, probability, save, score
 from pdfalearn.analysis import (
+    complexity,
     condition,
     differences,
     distances,
@@ -117,6 +118,18 @@ def test_lengths_and_entropies() -> None:
     assert "per symbol" in run("ask", "entropy", "endless.json").stdout
     assert "quantile" in error_of("ask", "length", "a.json", "--quantiles", "2")
     assert "not a list of numbers" in error_of("ask", "length", "a.json", "--quantiles", "half")
+
+
+def test_complexity() -> None:
+    golden = PDFA(
+        alphabet="01", transitions=[[0, 1], [0, -1]], probabilities=[[0, 0.5, 0.5], [0, 1.0, 0]]
+    )
+    save(golden, "golden.json")
+    found = run_json("ask", "complexity", "golden.json")
+    assert found["causal_states"] == 2
+    assert found["excess_low"] == pytest.approx(complexity(golden).excess_low)
+    assert "0.636514" in run("ask", "complexity", "golden.json").stdout
+    assert "words may end in state 0" in error_of("ask", "complexity", "endless.json")
 
 
 def test_two_automata() -> None:

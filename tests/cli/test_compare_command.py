@@ -211,7 +211,7 @@ def test_raw_lines_are_not_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.usefixtures("logs")
 def test_options_of_words_and_of_automata_are_kept_apart() -> None:
     words = ("compare", "monday.txt", "friday.txt")
-    assert "are for automata, not words" in error_of(*words, "--kappa", 3)
+    assert "is for automata, not words" in error_of(*words, "--kappa", 3)
     automata = ("compare", "usual.json", "usual.json")
     assert "--model is for two files of words" in error_of(*automata, "--model", "usual.json")
     assert "--false-alarms is for two" in error_of(*automata, "--false-alarms", 0.1)

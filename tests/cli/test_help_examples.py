@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import pdfalearn
 from pdfalearn.cli import COMMANDS
 from pdfalearn.cli._models import is_llm
 from pdfalearn.cli.ask import ask
@@ -23,10 +24,14 @@ def my_model(words):
 
 function = my_model
 
+def keys(rows):
+    return rows.argmax(axis=1)
+
 def by_word(word):
     return {"a": 0.3, "$": 0.7} if len(word) % 2 else {"a": 0.5, "b": 0.5}
 
 model = pdfalearn.FunctionModel(my_model, "ab")
+numbers = pdfalearn.FunctionModel(my_model, "01")
 
 def make_model():
     return model
@@ -95,6 +100,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         stored(Path("answers.db"), some(1), key="my-model-v1")
     if name.startswith(("ask", "condition", "drift")):
         need_module("interegular")
+        endless = pdfalearn.PDFA(alphabet="01", transitions=[[0, 0]], probabilities=[[0, 0.5, 0.5]])
+        pdfalearn.save(endless, tmp_path / "endless.json")
     if name in ("experiments", "experiments report", "sweep"):
         need_module("matplotlib")
     if name == "experiments report":

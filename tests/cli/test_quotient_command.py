@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import PDFA, Exact, Quantization, load, quotient, save
+from pdfalearn.equivalence import Equivalence, Ranking, Support, TopKSet, ZeroApart
 from tests.cli.program import error_of, run, run_json
 
 
@@ -55,3 +56,71 @@ def test_bad_options(options: list[str], culprit: str, path: Path) -> None:
     output = path.with_name("small.json")
     assert culprit in error_of("quotient", path, "-o", output, *options)
     assert not output.exists()
+
+
+KEYS = """
+import numpy as np
+from pdfalearn import Quantization
+
+def likeliest(rows):
+    return rows.argmax(axis=1)
+
+def fails(rows):
+    return rows["a"]
+
+halves = Quantization(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "equivalence"),
+    [
+        ("exact", Exact()),
+        ("quantization:10", Quantization(10)),
+        ("topk:1", TopKSet(1)),
+        ("ranking:2+zero", ZeroApart(Ranking(2))),
+        ("support", Support()),
+        ("support:0.55+zero", ZeroApart(Support(0.55))),
+        ("keys.py:likeliest", TopKSet(1)),
+        ("keys.py:halves+zero", ZeroApart(Quantization(2))),
+    ],
+)
+def test_equivalences_by_name(
+    text: str, equivalence: Equivalence, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    Path("keys.py").write_text(KEYS)
+    found = run_json("quotient", path, "-o", "small.json", "--equivalence", text)
+    assert found["equivalence"] == text
+    assert load("small.json") == quotient(load(path), equivalence=equivalence)
+    learnt = run_json("learn", path, "--equivalence", text, "-o", "learnt.json")
+    assert (learnt["equivalence"], learnt["certificate"]["kind"]) == (text, "exact")
+    assert len(load("learnt.json")) == len(load("small.json"))
+    output = run("compare", path, "small.json", "--equivalence", text).stdout
+    assert "equivalent by" in " ".join(output.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "culprit"),
+    [
+        ("topk", "no right number"),
+        ("topk:0", "k 0"),
+        ("topk:x", "write it as topk:5"),
+        ("support:2", "threshold 2"),
+        ("exact:5", "no right number"),
+        ("likeliest", "there is no equivalence 'likeliest'; there are exact, quantization"),
+        ("keys.py:nothing", "has no 'nothing'"),
+        ("keys.py:np", "is not callable"),
+        ("keys.py:fails", "keys.py:fails failed with"),
+        ("other.py:keys", "there is no such file"),
+    ],
+)
+def test_bad_equivalences(
+    text: str, culprit: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    Path("keys.py").write_text(KEYS)
+    assert culprit in error_of("quotient", path, "-o", "small.json", "--equivalence", text)
+    assert "only one of" in error_of(
+        "learn", path, "--kappa", 5, "--equivalence", "topk:1", "-o", "small.json"
+    )

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pdfalearn import Exact, Quantization, Tolerance
-from pdfalearn.equivalence import Equivalence, Rounded, sparse
+from pdfalearn.equivalence import (
+    Equivalence,
+    KeyFunction,
+    Ranking,
+    Rounded,
+    Support,
+    TopKSet,
+    ZeroApart,
+    sparse,
+)
 from pdfalearn.equivalence.relations import Relation, SparseKeys, different_rows
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
@@ -33,7 +42,20 @@ def equivalences() -> st.SearchStrategy[Equivalence]:
     plain = st.one_of(
         st.just(Exact()), st.sampled_from(KAPPAS).map(Quantization), st.just(MostProbable())
     )
-    return st.one_of(plain, st.builds(Rounded, plain, st.integers(1, 4)))
+    sizes = st.integers(1, WIDTH + 1)
+    likely = st.one_of(
+        st.builds(TopKSet, sizes),
+        st.builds(Ranking, sizes),
+        st.sampled_from([0.0, 0.01, 0.1, 0.3, 1 / 3, 1.0]).map(Support),
+        st.just(KeyFunction(lambda rows: np.round(rows[:, :2], 1))),
+    )
+    either = st.one_of(plain, likely)
+    return st.one_of(
+        either,
+        st.builds(Rounded, either, st.integers(1, 4)),
+        st.builds(ZeroApart, either),
+        st.builds(Rounded, st.builds(ZeroApart, either), st.integers(1, 4)),
+    )
 
 
 def relations() -> st.SearchStrategy[Relation]:
@@ -157,6 +179,8 @@ def test_wide_sparse_rows_are_not_made_dense() -> None:
     values = np.tile([0.25, 0.75], count)
     rows = Rows.sparse(width, np.arange(0, 2 * count + 1, 2), columns, values)
     others = rows.take(np.append(np.arange(1, count), 0))
-    for equivalence in (Exact(), Quantization(1000), Rounded(Exact(), 6), Tolerance(0.1)):
+    plain = Exact(), Quantization(1000), Rounded(Exact(), 6), Tolerance(0.1)
+    likely = TopKSet(5), Ranking(5), Support(0.1), ZeroApart(Quantization(9))
+    for equivalence in (*plain, *likely):
         assert different_rows(equivalence, rows, others).sum() >= count - 1
         assert not different_rows(equivalence, rows, rows).any()

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from pdfalearn.analysis.bounds import length_bounds as length_bounds
     from pdfalearn.analysis.bounds import probability_bounds as probability_bounds
     from pdfalearn.analysis.bounds import save_intervals as save_intervals
+    from pdfalearn.analysis.causal_states import Complexity as Complexity
+    from pdfalearn.analysis.causal_states import complexity as complexity
     from pdfalearn.analysis.differing_pairs import PrefixDifference as PrefixDifference
     from pdfalearn.analysis.expectations import Length as Length
     from pdfalearn.analysis.expectations import Visits as Visits

@@ -17,7 +17,7 @@ _MODULES = {
     "distill": ("distill", "simplify", "refit"),
     "models": ("models",),
     "automata": ("random", "info", "quotient", "condition", "convert"),
-    "compare": ("compare", "divergence", "evaluate"),
+    "compare": ("compare", "divergence", "evaluate", "coherence"),
     "ask_models": ("ask",),
     "answers": ("drift",),
     "sample": ("sample", "score"),

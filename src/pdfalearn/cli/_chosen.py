@@ -29,11 +29,52 @@ if TYPE_CHECKING:
 _WHOLE = (".zip", ".html")
 
 
+_EQUIVALENCES = {
+    "exact": ("Exact", str),
+    "quantization": ("Quantization", int),
+    "topk": ("TopKSet", int),
+    "ranking": ("Ranking", int),
+    "support": ("Support", float),
+}
+
+
+def _equivalence_of(text: str) -> Any:
+    """Make an equivalence of what --equivalence says."""
+    from pdfalearn import equivalence
+
+    plain = text.removesuffix("+zero")
+    name, _, argument = plain.partition(":")
+    made: Any
+    if name in _EQUIVALENCES:
+        kind, convert = _EQUIVALENCES[name]
+        try:
+            given = [convert(argument)] if argument else []
+            made = getattr(equivalence, kind)(*given)
+        except (TypeError, ValueError) as error:
+            reason = f": {error}" if isinstance(error, InputError) else "; write it as topk:5"
+            raise InputError(f"--equivalence {text} has no right number{reason}") from error
+    elif argument:
+        from pdfalearn.cli._user_code import explain_failures, import_object
+
+        place, _, name = plain.rpartition(":")
+        made = import_object(place, name)
+        if not isinstance(made, equivalence.Equivalence):
+            made = equivalence.KeyFunction(explain_failures(made, plain))
+    else:
+        raise InputError(
+            f"there is no equivalence {text!r}; there are {', '.join(_EQUIVALENCES)} and "
+            "FILE.py:FUNCTION"
+        )
+    return made if plain == text else equivalence.ZeroApart(made)
+
+
 class Chosen(SimpleNamespace):
     """The values of a command's options and arguments, by their names.
 
     An option that the command does not take, or that was not given, is None.
     """
+
+    kappa: Any  # which may get a default
 
     def __getattr__(self, name: str) -> Any:
         # It is called for what is not there; names that are no options are mistakes.
@@ -53,9 +94,14 @@ class Chosen(SimpleNamespace):
         """Return the values of some options and arguments by their names."""
         return {name: getattr(self, name) for name in names}
 
-    def make_relation(self) -> Any:
-        """Make the equivalence, or the similarity of --tolerance; exact if nothing is given."""
-        self.refuse_several("exact", "kappa", "tolerance")
+    def make_relation(self, kappa: int | None = None) -> Any:
+        """Make the equivalence, or the similarity of --tolerance; a default if nothing is given."""
+        self.refuse_several(*options.RELATION)
+        # The default is written down as if it had been given: what is printed names it.
+        if not self.collect_given(options.RELATION):
+            self.kappa = kappa
+        if self.equivalence is not None:
+            return _equivalence_of(self.equivalence)
         if self.tolerance is not None:
             return pdfalearn.Tolerance(self.tolerance)
         return pdfalearn.Exact() if self.kappa is None else pdfalearn.Quantization(self.kappa)

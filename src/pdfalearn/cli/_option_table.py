@@ -92,6 +92,11 @@ OPTIONS: dict[str, Settings] = {
     "exact": flag("Equal to the last bit. This is the default."),
     "kappa": value(kind("K", int), "Equal when cut into K intervals (quantization)."),
     "tolerance": value(kind("T", float), "Similar: no probability differs by more than T."),
+    "equivalence": value(
+        kind("BY"),
+        "Equal by topk:K (the K likeliest symbols), ranking:K (their order), support:P (those over "
+        "P), quantization:K or exact, one of these +zero (0 apart), or FILE.py:FUNCTION of rows.",
+    ),
     "decimals": value(
         kind("N", click.IntRange(1, 15)), "Round answers to N decimals before they are compared."
     ),

@@ -14,6 +14,8 @@ from pdfalearn.cli._option_table import WALKS_PER_STATE as WALKS_PER_STATE
 from pdfalearn.cli._option_table import Settings
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
+RELATION = ("exact", "kappa", "tolerance", "equivalence")
+"""When distributions are the same."""
 CORPUS = ("format", "case", "event", "time", "skip_bad")
 """How files of words are read, as `Corpus` has it."""
 LOG = ("session", "gap", "masks", "time_format", "similarity")

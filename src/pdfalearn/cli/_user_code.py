@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import ModuleType
 from typing import ParamSpec, TypeVar
@@ -113,6 +113,7 @@ def explain_failures(function: Callable[Given, Returned], name: str) -> Callable
     What was answered before is attached to the error, as it was to the first one.
     """
 
+    @wraps(function)
     def call(*arguments: Given.args, **more: Given.kwargs) -> Returned:
         try:
             return function(*arguments, **more)

@@ -194,6 +194,26 @@ def entropy(chosen: Chosen) -> Answer:
     return Answer({"file": chosen.pdfa, **members}, [facts(chosen.pdfa, found)], notes)
 
 
+@command("PDFA", into=ask)
+def complexity(chosen: Chosen) -> Answer:
+    """Compute how much endless words remember.
+
+    The words of the PDFA must not end. Statistical complexity is the entropy of the causal states,
+    excess entropy what past and future have in common, both in nats; the latter is bounded where it
+    cannot be computed.
+
+    Examples
+    --------
+    $ pdfalearn ask complexity endless.json
+    $ pdfalearn ask complexity endless.json --json
+    """
+    result = pdfalearn.analysis.complexity(read_automaton(chosen.pdfa))
+    names = ("statistical_complexity", "entropy_rate", "excess_low", "excess_high")
+    members = {"file": chosen.pdfa, "causal_states": len(result.states)}
+    found = {row[0]: row[1] for row in result.tables()[0][1:]}
+    return Answer({**members, **members_of(result, *names)}, [facts(chosen.pdfa, found)])
+
+
 @command("PDFA LANGUAGE form", into=ask)
 def count(chosen: Chosen) -> Answer:
     """Compute how often a language is met in a word.

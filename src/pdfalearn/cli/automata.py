@@ -103,17 +103,18 @@ def info(chosen: Chosen) -> Answer:
     return Answer(members, [best, *frontier_parts("all sizes", frontier)])
 
 
-@command("PDFA", output("Where to write the quotient."), "exact kappa")
+@command("PDFA", output("Where to write the quotient."), "exact kappa equivalence")
 def quotient(chosen: Chosen) -> Answer:
     """Merge the equivalent states of a PDFA.
 
     States that no word reaches are left out. The result has one state for each class and is
-    equivalent to the given one, exactly or at the given kappa.
+    equivalent to the given one, exactly, at the given kappa or by the given equivalence.
 
     Examples
     --------
     $ pdfalearn quotient target.json -o small.json
     $ pdfalearn quotient target.json -o smaller.json --kappa 10
+    $ pdfalearn quotient target.json -o order.json --equivalence ranking:2
     """
     relation = chosen.make_relation()
     chosen.check_output()
@@ -121,6 +122,7 @@ def quotient(chosen: Chosen) -> Answer:
     reduced = pdfalearn.quotient(pdfa, equivalence=relation)
     pdfalearn.save(reduced, chosen.output)
     given = {"file": chosen.pdfa, **chosen.collect("output", "kappa")}
+    given |= chosen.collect_given(["equivalence"])
     return Answer(
         {**given, "states_before": len(pdfa), "states_after": len(reduced)},
         [f"{chosen.output}: {len(reduced):,} states of {len(pdfa):,}"],

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import LongRun, command
-from pdfalearn.cli._options import CORPUS, MODEL, corpus, option
+from pdfalearn.cli._options import CORPUS, MODEL, RELATION, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import note_lines, note_raw_lines, read_watch, read_words
 from pdfalearn.errors import InputError
@@ -28,14 +26,18 @@ _MOST_ROWS = 20
 _MANY_EVENTS = 100
 
 
-@command("A B exact kappa tolerance compared_along false_alarms processes", *CORPUS, "log_every")
+@command(
+    "A B exact kappa tolerance equivalence compared_along false_alarms processes",
+    *CORPUS,
+    "log_every",
+)
 def compare(chosen: Chosen) -> Answer | LongRun[Changes]:
     """Print whether two PDFA are the same, or what words changed.
 
-    Two PDFA are if they have the same distribution after every word, where --exact, --kappa or
-    --tolerance says what the same is. If not, you see a word that tells A and B apart and both
-    distributions after it. Symbols are matched by name; one that only A or B knows is impossible in
-    the other. The exit code is 0 for yes and 1 for no.
+    Two PDFA are if they have the same distribution after every word, where --exact, --kappa,
+    --tolerance or --equivalence says what the same is. If not, you see a word that tells A and B
+    apart and both distributions after it. Symbols are matched by name; one that only A or B knows
+    is impossible in the other. The exit code is 0 for yes and 1 for no.
 
     Of two files of words, such as the sessions of two days, you see which transitions words take
     more often in one than in the other, pair of states by pair of states, and events that only
@@ -51,20 +53,23 @@ def compare(chosen: Chosen) -> Answer | LongRun[Changes]:
     $ pdfalearn compare target.json learnt.json
     $ pdfalearn compare target.json learnt.json --kappa 1000
     $ pdfalearn compare target.json learnt.json --tolerance 0.01 --json
+    $ pdfalearn compare target.json learnt.json --equivalence topk:1
     """
     from pdfalearn.cli._models import names_words
 
     of_words = ("compared_along", "false_alarms", *CORPUS)
     if all(names_words(name, chosen) for name in (chosen.a, chosen.b)):
-        if chosen.collect_given(("exact", "kappa", "tolerance")):
-            raise click.UsageError("--exact, --kappa and --tolerance are for automata, not words.")
+        chosen.refuse(RELATION, "is for automata, not words.")
         return _compare_words(chosen)
     chosen.refuse(of_words, "is for two files of words.")
     relation, names = chosen.make_relation(), f"{chosen.a} and {chosen.b}"
     same = "equivalent" if chosen.kappa is None else f"equivalent at kappa {chosen.kappa}"
     if chosen.tolerance is not None:
         same = f"similar within tolerance {chosen.tolerance}"
+    elif chosen.equivalence is not None:
+        same = f"equivalent by {chosen.equivalence}"
     given = chosen.collect("a", "b", "kappa", "tolerance")
+    given |= chosen.collect_given(["equivalence"])
     a, b = read_automaton(chosen.a), read_automaton(chosen.b)
     found = pdfalearn.compare(a, b, equivalence=relation)
     if found.word is None:
@@ -144,8 +149,10 @@ def _places(row: Floats | None, other: Floats | None, relation: Relation, count:
     # Only some symbols make the difference: under a quantization, not those with the largest gaps.
     if isinstance(relation, pdfalearn.Tolerance):
         decides = (~relation.similar(*columns)).tolist()
-    else:
+    elif isinstance(relation, pdfalearn.Exact | pdfalearn.Quantization):
         decides = (relation.keys(columns[0]) != relation.keys(columns[1]))[:, 0].tolist()
+    else:  # it does not look at one symbol at a time
+        decides = [False] * count
     order = sorted(range(count), key=lambda i: (not decides[i], -gaps[i]))
     return sorted(order[:_MOST_ROWS])
 
@@ -201,7 +208,7 @@ def divergence(chosen: Chosen) -> Answer:
     option("seed", "Same seed, same words."),
     "longest",
     corpus("Use the words of FILE; those that are marked (cut) are counted."),
-    "all_words exact kappa tolerance k",
+    "all_words exact kappa tolerance equivalence k",
     *MODEL,
 )
 def evaluate(chosen: Chosen) -> Answer:
@@ -210,8 +217,8 @@ def evaluate(chosen: Chosen) -> Answer:
     Both are named as 'pdfalearn models' says. The two are compared after every prefix of words
     drawn from A, and after whole words only. Word error rate: how often B's likeliest symbol is not
     A's. NDCG: how well B orders the likeliest symbols; 1 is perfect. Different: the share of
-    distributions that --exact, --kappa or --tolerance tells apart. L1 and KL: how far distributions
-    are apart. Symbols are matched by name.
+    distributions that --exact, --kappa, --tolerance or --equivalence tells apart. L1 and KL: how
+    far distributions are apart. Symbols are matched by name.
 
     --guide, --temperature, --top-k and --top-p constrain A, as when B was learnt from it.
     --vocabulary, --prompt, --chat and --ends are for A and B, if they are LLMs.
@@ -251,8 +258,39 @@ def evaluate(chosen: Chosen) -> Answer:
     }
     del figures["equivalence"]
     names = chosen.collect("a", "b", "corpus", "kappa", "tolerance")
+    names |= chosen.collect_given(["equivalence"])
     table = Table(f"{chosen.b} against {chosen.a}", EVALUATION_HEADER, comparison_cells(result))
     return Answer({**names, **figures}, [table, facts("the words", _facts(figures))])
+
+
+@command(
+    "MODEL PDFA",
+    option("equivalence", show_default="support:0.01"),
+    option("least", "Ask for beginnings of words of at least this probability.", default=1e-3),
+    option("count", "How many pairs of words of each kind.", default=5),
+    *MODEL,
+)
+def coherence(chosen: Chosen) -> Answer:
+    """Measure how far answers of MODEL follow the states of PDFA, the world.
+
+    Of two words that reach the same state all answers should be the same, and of two that reach
+    different states some should differ. Answers are the same by --equivalence. If MODEL is an
+    automaton, all words are compared.
+
+    Examples
+    --------
+    $ pdfalearn coherence learnt.json target.json
+    $ pdfalearn coherence my_file.py:numbers target.json --least 0.01 --json
+    """
+    settings = chosen.collect("least", "count")
+    if chosen.equivalence is not None:
+        settings["equivalence"] = chosen.make_relation()
+    model, truth = chosen.make_model(chosen.model), read_automaton(chosen.pdfa)
+    found = pdfalearn.metrics.coherence(model, truth, **settings)
+    pairs = {name: [vars(one) for one in getattr(found, name)] for name in ("split", "merged")}
+    members = {"model": chosen.model, "world": chosen.pdfa, **vars(found), **pairs}
+    tables = [Table(one[0][0], ("", *one[0][1:]), one[1:]) for one in found.tables()]
+    return Answer(members, [found.statement, *tables])
 
 
 def _look_into(name: str, model: Model) -> PDFA:

@@ -36,7 +36,7 @@ _MOST_UNRESOLVED = 5
     option("kappa", "Learn with K intervals (quantization).", show_default=str(DEFAULT_KAPPA)),
     option("exact", "Learn to the last bit."),
     option("tolerance", "Learn within a tolerance; for lpstar and wlstar only."),
-    "decimals learner",
+    "equivalence decimals learner",
     *ORACLE,
     *BUDGET,
     *RUN,
@@ -56,6 +56,8 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     --------
     $ pdfalearn learn target.json --kappa 1000 -o learnt.json
     $ pdfalearn learn target.json --kappa 10 --tree tree.svg
+    $ pdfalearn learn target.json --equivalence topk:1 -o likeliest.json
+    $ pdfalearn learn my_file.py:make_model --equivalence my_file.py:keys --max-words 5000
     $ pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01
         --delta 0.01 --store answers.db --model-id my-model-v1 -o out.json
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000
@@ -100,14 +102,11 @@ def _make_relation(chosen: Chosen) -> Relation:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:
         raise click.UsageError("--access-words needs --json.")
-    # The default is written down as if it had been given: what is printed names it.
-    if not chosen.collect_given(("exact", "kappa", "tolerance")):
-        chosen.kappa = DEFAULT_KAPPA
-    relation: Relation = chosen.make_relation()
+    relation: Relation = chosen.make_relation(DEFAULT_KAPPA)
     if chosen.decimals is None:
         return relation
     if isinstance(relation, pdfalearn.Tolerance):
-        raise click.UsageError("--decimals rounds for --kappa and --exact, not for --tolerance.")
+        raise click.UsageError("--decimals rounds for equivalences, not for --tolerance.")
     return pdfalearn.equivalence.Rounded(relation, chosen.decimals)
 
 
@@ -138,7 +137,7 @@ def _describe(chosen: Chosen, relation: Relation, result: Result) -> Answer:
     members = {
         "target": chosen.model,
         **chosen.collect("kappa", "learner", "seed", "output", "store"),
-        **chosen.collect_given(["tolerance"]),
+        **chosen.collect_given(["tolerance", "equivalence"]),
         "tree": None if _is_interrupted(result) else chosen.tree,
         "certificate": certificate_members(result.certificate),
         "states": len(result.pdfa),
@@ -160,7 +159,7 @@ def _relation_text(relation: Relation) -> str:
         return f"within {relation.tolerance:g}"
     if isinstance(relation, pdfalearn.Quantization):
         return f"at kappa {relation.kappa}"
-    return "exactly"
+    return "exactly" if isinstance(relation, pdfalearn.Exact) else f"by {relation}"
 
 
 def facts_of(result: Result) -> dict[str, object]:

@@ -7,6 +7,11 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.equivalence.differences import distinguish as distinguish
     from pdfalearn.equivalence.functions import same_function as same_function
+    from pdfalearn.equivalence.likely_symbols import KeyFunction as KeyFunction
+    from pdfalearn.equivalence.likely_symbols import Ranking as Ranking
+    from pdfalearn.equivalence.likely_symbols import Support as Support
+    from pdfalearn.equivalence.likely_symbols import TopKSet as TopKSet
+    from pdfalearn.equivalence.likely_symbols import ZeroApart as ZeroApart
     from pdfalearn.equivalence.quotients import is_weakly_minimal as is_weakly_minimal
     from pdfalearn.equivalence.quotients import quotient as quotient
     from pdfalearn.equivalence.relations import Equivalence as Equivalence

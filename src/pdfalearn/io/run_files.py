@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import pdfalearn.equivalence as relations
 from pdfalearn.alphabet import WordTree
-from pdfalearn.equivalence import Exact, Quantization, Relation, Rounded, Tolerance
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import (
     LARGEST,
@@ -246,40 +246,50 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.array(lengths, dtype=np.int64)
 
 
-_RELATIONS = {"quantization": Quantization, "exact": Exact, "tolerance": Tolerance}
+_RELATIONS = {
+    name.lower(): name
+    for name in ("Quantization", "Exact", "Tolerance", "TopKSet", "Ranking", "Support", "ZeroApart")
+}
 
 
 def _parameters_of(relation: type[Any]) -> list[str]:
     return [field.name for field in fields(relation) if field.init]
 
 
-def _relation_object(equivalence: Relation | None) -> Document:
+def _relation_object(equivalence: relations.Relation | None) -> Document:
     """Return a relation as an object; one that is not this library's can only be shown."""
     decimals, inner = [], equivalence
-    while type(inner) is Rounded:
+    while type(inner) is relations.Rounded:
         decimals.append(inner.decimals)
         inner = inner.equivalence
-    for kind, relation in _RELATIONS.items():
-        if type(inner) is relation:
-            given = {name: getattr(inner, name) for name in _parameters_of(relation)}
-            return {"kind": kind, **given, "rounded": decimals}
+    relation, kind = type(inner), type(inner).__name__.lower()
+    if relation is getattr(relations, _RELATIONS.get(kind, ""), None):
+        given = {name: getattr(inner, name) for name in _parameters_of(relation)}
+        if kind == "zeroapart":
+            given["equivalence"] = _relation_object(given["equivalence"])
+        return {"kind": kind, **given, "rounded": decimals}
     return {"kind": "other", "shown": reprlib.repr(equivalence)}
 
 
-def _relation(document: object) -> Relation | None:
+def _relation(document: object) -> relations.Relation | None:
     """Make the relation again, or None if it is another program's."""
     kind = document.get("kind") if isinstance(document, dict) else None
     if kind == "other":
         return None
     if not isinstance(kind, str) or kind not in _RELATIONS:
         raise wrong("equivalence", document, "a relation of distributions")
-    names = _parameters_of(_RELATIONS[kind])
+    kind_of: Any = getattr(relations, _RELATIONS[kind])
+    names = _parameters_of(kind_of)
     given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
     if not isinstance(given["rounded"], list):
         raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
-    relation: Any = _RELATIONS[kind](**{name: given[name] for name in names})
+    if kind == "zeroapart":
+        given["equivalence"] = _relation(given["equivalence"])
+        if given["equivalence"] is None:
+            return None
+    relation = kind_of(**{name: given[name] for name in names})
     for decimals in reversed(given["rounded"]):
-        relation = Rounded(relation, decimals)
+        relation = relations.Rounded(relation, decimals)
     return relation  # type: ignore[no-any-return]
 
 

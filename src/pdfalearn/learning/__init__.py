@@ -13,5 +13,7 @@ if TYPE_CHECKING:
     from pdfalearn.learning.loop import default_oracle as default_oracle
     from pdfalearn.learning.loop import learn as learn
     from pdfalearn.learning.loop import may_be_endless as may_be_endless
+    from pdfalearn.learning.support import SupportDFA as SupportDFA
+    from pdfalearn.learning.support import support_dfa as support_dfa
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pdfalearn.metrics.distributions import word_errors as word_errors
     from pdfalearn.metrics.evaluation import evaluate as evaluate
     from pdfalearn.metrics.evaluation import evaluate_exactly as evaluate_exactly
+    from pdfalearn.metrics.world_models import Coherence as Coherence
+    from pdfalearn.metrics.world_models import Incoherence as Incoherence
+    from pdfalearn.metrics.world_models import coherence as coherence
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.metrics.comparing import directed_divergence as directed_divergence

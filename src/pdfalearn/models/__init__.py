@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.models.batch import Lineage as Lineage
     from pdfalearn.models.batch import number_words as number_words
     from pdfalearn.models.constrained.guided import wrapped_pdfa as wrapped_pdfa
+    from pdfalearn.models.constrained.top import Above as Above
     from pdfalearn.models.opened import BadAnswerError as BadAnswerError
     from pdfalearn.models.opened import CheckedModel as CheckedModel
     from pdfalearn.models.opened import Interrupts as Interrupts

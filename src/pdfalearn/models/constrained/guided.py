@@ -20,7 +20,7 @@ from pdfalearn.models.constrained.opened_wrapper import (
     UnchangeableError,
     unchangeable_word,
 )
-from pdfalearn.models.constrained.top import TopK, TopP
+from pdfalearn.models.constrained.top import Above, TopK, TopP
 from pdfalearn.models.constrained.wrapper import SPARSE_ABOVE, Part, Temperature, Wrapper
 from pdfalearn.models.protocol import LanguageModel
 from pdfalearn.pdfa import PDFA, pdfa_remedy
@@ -213,7 +213,7 @@ def wrapped_pdfa(model: LanguageModel, *, most_cells: int = _MOST_CELLS) -> PDFA
     [0.0, 1.0, 0.0]
     """
     wrappers: list[Wrapper] = []
-    while isinstance(model, Wrapper) and type(model) in (Guided, TopK, TopP, Temperature):
+    while isinstance(model, Wrapper) and type(model) in (Guided, TopK, TopP, Above, Temperature):
         wrappers.append(model)
         model = model.model
     if type(model) is not AutomatonModel:

@@ -1,4 +1,4 @@
-"""Only the most probable symbols: top-k and top-p."""
+"""Only the most probable symbols: top-k, top-p, and what is above a threshold."""
 
 from __future__ import annotations
 
@@ -185,6 +185,45 @@ class TopP(Selection):
         least = np.where(kept, table, np.inf).min(axis=1)
         is_alone = np.count_nonzero(kept, axis=1) == 1
         return np.asarray((excess > rounding) & (is_alone | (excess - least < -rounding)))
+
+
+class Above(Selection):
+    """A language model that keeps the symbols whose probability is above a threshold.
+
+    Parameters
+    ----------
+    model : PDFA or LanguageModel
+        The model inside.
+    threshold : float
+        From 0 to 1, decided as by `Support`. With 0 only symbols of probability 0 are cut.
+
+    Examples
+    --------
+    >>> from pdfalearn import FunctionModel
+    >>> from pdfalearn.samplers import Words
+    >>> from pdfalearn.models.opened import ask_words
+    >>> model = Above(FunctionModel(lambda words: [[0.1, 0.2, 0.6, 0.1]] * len(words), "abc"), 0.1)
+    >>> ask_words(model, Words.of([()])).to_dense()
+    array([[0.  , 0.25, 0.75, 0.  ]])
+    """
+
+    _nothing_left = "nothing is left of it: no symbol is above the threshold; take a smaller one"
+    _remedy = (
+        "one of them may be above the threshold; let the model list more symbols, or take a larger "
+        "threshold"
+    )
+
+    def __init__(self, model: PDFA | LanguageModel, threshold: float) -> None:
+        from pdfalearn.equivalence import Support  # few runs need it
+
+        super().__init__(model)
+        self._support = Support(threshold)
+        self.parameters = repr(self._support.threshold)
+
+    def _weigh(self, part: Part) -> tuple[Flags, Flags]:
+        kept = self._support.above(part.table)
+        np.multiply(part.table, kept, out=part.table)
+        return kept, (part.rests > 0) & self._support.above(part.ceilings)
 
 
 class OpenedSelection(OpenedWrapper):
