@@ -9,6 +9,7 @@ import pytest
 
 from pdfalearn import Budget, explore, probability
 from pdfalearn.analysis import condition
+from pdfalearn.exploring.readings import TokenReading
 from pdfalearn.models import AutomatonModel, LanguageModel
 from tests.exploring.cases import (
     LANGUAGES,
@@ -118,3 +119,28 @@ def test_likeliest_words_are_those_of_the_automaton() -> None:
         found = [one for one in asked.likeliest(5) if one.certified]
         assert [one.probability for one in found] == pytest.approx(expected[: len(found)])
         assert all(one.is_whole for one in found)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\s*a*b?", r"\s*(1|a)*\s*", r"(?s).*b", r"a+ *\n*1.*", "b{2,}"]
+)
+def test_maps_of_tokens_are_what_their_bytes_do(pattern: str) -> None:
+    """Runs of one byte are walked at once, and settle what their bytes one by one do."""
+    random = np.random.default_rng(3)
+    drawn = (bytes(random.choice(list(b"  \nab1"), random.integers(1, 9))) for _ in range(80))
+    runs = [byte * count for byte in (b" ", b"b", b"\n") for count in range(1, 30)]
+    tokens = *dict.fromkeys([*runs, *drawn, b" " * 9 + b"a" * 9]), None
+    reading = TokenReading([pattern], tokens)
+    table, decided = reading.dfa.table, reading.dfa.decided
+    for begin in (decided < 0).nonzero()[0].tolist():
+        after = reading.map(begin)
+        live = dict(zip(after.live.tolist(), after.targets.tolist(), strict=True))
+        for number, token in enumerate(tokens[:-1]):
+            state, left = begin, list(token or b"")
+            while left and decided[state] < 0:
+                state = int(table[state, left.pop(0)])
+            is_open = decided[state] < 0
+            assert live.get(number) == (state if is_open else None)
+            expected = reading.control + 1 if is_open else decided[state]
+            assert after.settled[1 + number] == expected
+        assert after.settled[len(tokens)] == reading.control

@@ -213,8 +213,8 @@ class LiveRun:
             if isinstance(model, Baseline):
                 model.check(self.question)
         self._store: tuple[Path, str] | None = None
-        is_free = all(model.cost.is_free for model in live)
-        usual = _FREE_BATCH if is_free else _BATCH
+        self._is_free = all(model.cost.is_free for model in live)
+        usual = _FREE_BATCH if self._is_free else _BATCH
         self.batch = usual if batch is None else check_integer(batch, "batch", 1)
         self.is_large = len(self.alphabet) > _LARGE
         """Whether most symbols are too unlikely to be looked at."""
@@ -349,7 +349,7 @@ class LiveRun:
                 return "gap" if apart.max() <= gap or at_least is not None else "untold"
             if (bound := left.bound()) is not None:
                 return bound
-            enough = float(beyond.max(axis=(1, 2))[~closed].sum())
+            enough = np.inf if self._is_free else float(beyond.max(axis=(1, 2))[~closed].sum())
             if not frontier.step(closed, min(self.batch, left.calls), floor, enough):
                 return "nothing left"
 

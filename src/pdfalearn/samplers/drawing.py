@@ -23,6 +23,7 @@ from pdfalearn.words import Words, collect_words, draw_columns, offsets_of, pref
 if TYPE_CHECKING:
     from pdfalearn.budgets import Budget
     from pdfalearn.corpora import Corpus
+    from pdfalearn.exploring import Step
     from pdfalearn.languages import LanguageLike
 
 
@@ -199,7 +200,7 @@ def sample(
     seed: int | None = None,
     max_length: int = 1000,
     budget: Budget | None = None,
-    progress: Callable[..., object] | None = None,
+    progress: Callable[[Step], None] | None = None,
 ) -> Sample:
     """Draw words from any model.
 
