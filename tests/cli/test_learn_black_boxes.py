@@ -58,6 +58,10 @@ def test_the_whole_road(black_boxes: Path, target: list[str]) -> None:
     [
         (["--oracle", "walks", "--walks-per-state", 5], "tested"),
         (["--oracle", "words"], "tested"),
+        (["--oracle", "w", "--extra-states", 0], "tested"),
+        (["--oracle", "wp"], "tested"),
+        (["--oracle", "random-wp", "--walks-per-state", 2], "tested"),
+        (["--oracle", "mixed", "--walks-per-state", 2], "pac"),
         (["--sampler", "model"], "pac"),
         (["--sampler", "hypothesis", "--sampler", "uniform"], "pac"),
         (["--sampler", "corpus.txt"], "pac"),

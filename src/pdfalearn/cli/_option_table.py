@@ -137,10 +137,12 @@ OPTIONS: dict[str, Settings] = {
     ),
     # How differences are looked for.
     "oracle": choice(
-        *("exact", "pac", "walks", "words"),
+        *("exact", "pac", "walks", "words", "w", "wp", "random-wp", "mixed"),
         text="How differences are looked for. exact: for a PDFA, its default. pac: sampled words, "
         "with a certificate; the default of all other models. walks: random walks from every "
-        "state. words: all words up to --max-length.",
+        "state. words: all words up to --max-length. w, wp: every fault with --extra-states. "
+        "random-wp: walks, and then suffixes that tell where they should lead. mixed: pac, walks "
+        "and random-wp, first what has found most.",
     ),
     "epsilon": value(
         kind("E", float), "pac: the largest share of words that may differ.", show_default="0.01"
@@ -160,7 +162,12 @@ OPTIONS: dict[str, Settings] = {
         NATURAL, "The greatest length of sampled words, walks or all words.", show_default="20"
     ),
     "walks_per_state": value(
-        POSITIVE, "walks: how many begin at each state.", show_default=str(WALKS_PER_STATE)
+        POSITIVE,
+        "walks, random-wp: how many begin at each state.",
+        show_default=str(WALKS_PER_STATE),
+    ),
+    "extra_states": value(
+        NATURAL, "w, wp: how many states more the model may have.", show_default="1"
     ),
     # Bounds, as `Budget` has them.
     "max_words": value(POSITIVE, "Stop at this many words asked of the model."),

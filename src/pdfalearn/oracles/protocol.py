@@ -1,7 +1,8 @@
-"""What an equivalence oracle has to offer, and several of them one after the other."""
+"""What an equivalence oracle has to offer, and several of them, one after the other or mixed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from pdfalearn.errors import InputError, OracleError
@@ -110,8 +111,8 @@ class ChainOracle:
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the counterexamples of the first member that finds any."""
         self.certificate = NOTHING_KNOWN
-        for oracle in self._oracles:
-            found = oracle.counterexamples(hypothesis, observations)
+        for place in self._turns():
+            found = self._query(place, hypothesis, observations)
             if len(found):
                 return found
         certificates = sorted(
@@ -127,3 +128,57 @@ class ChainOracle:
             },
         )
         return NO_WORDS
+
+    def _turns(self) -> Sequence[int]:
+        """Return the places of the members in the order in which they are asked."""
+        return range(len(self._oracles))
+
+    def _query(self, place: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        return self._oracles[place].counterexamples(hypothesis, observations)
+
+
+class MixedOracle(ChainOracle):
+    """Asks oracles in turn, those first that have found most for their words so far.
+
+    Of every member it counts the queries that found a counterexample and the words that were asked
+    for; those with the largest share (finds + 1)/(words + 1) come first, as given where shares are
+    equal. As in a `ChainOracle`, a hypothesis passes only if no member finds anything.
+
+    Parameters
+    ----------
+    *oracles : EquivalenceOracle
+        The oracles.
+
+    Examples
+    --------
+    >>> from pdfalearn import FunctionModel, Quantization, learn
+    >>> from pdfalearn.datasets import chain
+    >>> from pdfalearn.oracles import AllWordsOracle, WpOracle
+    >>> oracle = MixedOracle(AllWordsOracle(3), WpOracle(extra_states=2))
+    >>> model = FunctionModel(chain(9).next_distributions, "a")
+    >>> len(learn(model, equivalence=Quantization(10), oracle=oracle).pdfa)
+    1
+    >>> oracle.finds, oracle.words
+    ([0, 0], [2, 0])
+    """
+
+    def __init__(self, *oracles: EquivalenceOracle) -> None:
+        super().__init__(*oracles)
+        self.finds = [0] * len(oracles)
+        """How many queries of each member have found a counterexample."""
+        self.words = [0] * len(oracles)
+        """How many words have been asked for each member."""
+
+    def _turns(self) -> Sequence[int]:
+        both = zip(self.finds, self.words, strict=True)
+        shares = [(finds + 1) / (words + 1) for finds, words in both]
+        return sorted(range(len(shares)), key=lambda place: -shares[place])
+
+    def _query(self, place: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        before = observations.counts.words
+        try:
+            found = super()._query(place, hypothesis, observations)
+        finally:
+            self.words[place] += observations.counts.words - before
+        self.finds[place] += len(found) > 0
+        return found
