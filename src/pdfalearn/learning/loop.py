@@ -35,7 +35,7 @@ from pdfalearn.oracles import (
     KnownAnswersOracle,
     PACOracle,
 )
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import LearningInterrupted, Progress, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
@@ -69,6 +69,7 @@ def learn(
     equivalence: Relation = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
     learner: str | Maker = "quant",
+    reference: PDFA | None = None,
     budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
@@ -96,6 +97,10 @@ def learn(
         `Tolerance`. A callable takes an `ObservationTree` and returns a learner, which needs the
         verbs ``start``, ``refine`` and ``hypothesis`` only; that is also how to choose a
         learner's parameters.
+    reference : PDFA, optional
+        An automaton that the model may be like, such as that of an earlier version. It is a guess
+        only: the result is what it would be without, up to the numbers of states, and the less
+        differs the fewer words are asked. For "quant" and "quant-classes" only.
     budget : Budget, optional
         How much learning may cost. Reaching a bound is not an error: the result is the automaton
         learnt so far, and its certificate says where learning stopped. Without a budget, learning
@@ -147,6 +152,8 @@ def learn(
     exact: equivalent to the target
     """
     maker = _maker(learner, equivalence)
+    if reference is not None:
+        maker = _relearner(learner, reference)
     audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
@@ -195,6 +202,14 @@ def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
             return makers[learner]
     names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
     raise InputError(f"there is no learner {learner!r}; there are {names}")
+
+
+def _relearner(learner: str | Maker, reference: PDFA) -> Maker:
+    """Return what makes a learner that begins with a reference."""
+    if learner not in ("quant", "quant-classes"):
+        raise InputError(f"only the learners quant and quant-classes take a reference, not {learner!r}")
+    traces = None if learner == "quant" else False
+    return partial(learners.RelearningQuaNT, reference=check_pdfa(reference, "reference"), traces=traces)
 
 
 def default_oracle(
