@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pdfalearn.arrays import numbered_rows
@@ -11,13 +13,14 @@ from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.typing import Codes, Flags, Integers
 
-# The suffix that tells states apart has at most this many symbols.
+# A suffix that tells states apart has at most this many symbols.
 _LONGEST = 16
-# At most this many symbols are tried for each of its places.
-_TRIED = 16
+# At most this many are tried for each class, and with large references fewer.
+_TRIED, _MOST_STEPS = 64, 2**18
 # A state is the one that is expected if so many classes from it on are as expected.
 _ENOUGH = 3
 _FAR = 2**30
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Reference:
@@ -42,34 +45,35 @@ class Reference:
         self._rows = np.zeros((len(small), len(ours) + 1))
         self._rows[:, 0] = small.probabilities[:, 0]
         self._rows[:, columns + 1] = small.probabilities[:, theirs + 1]
-        self.suffix = self._telling_suffix() if observations.query_cost.prefix == 0 else []
-        """What follows a word on walks, so that the classes along it tell where the word leads."""
+        # The class of every state as the reference has it, and what follows words of each class.
+        self._kinds = numbered_rows(checked_keys(observations.equivalence, self._rows))
+        self._suffixes: list[list[int]] = [[]] * (int(self._kinds.max()) + 1)
+        if observations.query_cost.prefix == 0:
+            self._suffixes = [self._telling_suffix(kind) for kind in range(len(self._suffixes))]
         self.labels = self.groups = np.empty(0, dtype=np.int64)
-        """The model's classes of every state along the suffix; equal rows have equal groups."""
+        """The model's classes of every state and along its suffix; equal rows have equal groups."""
         self._seen = -1
+        self._suffix_of: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.table) - 1
 
-    def _telling_suffix(self) -> list[int]:
-        """Choose symbols, one after the other, along which the most states part."""
-        keys = numbered_rows(checked_keys(self._observations.equivalence, self._rows))
-        random, keys = np.random.default_rng(0), np.append(keys, -1)
-        blocks, ends, word, useful = keys[:-1], np.arange(len(self)), list[int](), 0
-        while blocks.max() + 1 < len(self) and len(word) < _LONGEST:
-            best = (-1, -1)
-            for symbol in random.permutation(self.table.shape[1])[:_TRIED].tolist():
-                after = self.table[ends, symbol]
-                finer = numbered_rows(np.column_stack((blocks, keys[after])))
-                # Where two of a block come together, nothing tells them apart any more.
-                apart = len(np.unique(finer * len(self.table) + after + 1))
-                if (finer.max(), apart) > best:
-                    best, chosen = (finer.max(), apart), (symbol, after, finer)
-            symbol, ends, finer = chosen
-            word.append(symbol)
-            useful = len(word) if finer.max() > blocks.max() else useful
-            blocks = finer
-        return word[:useful]
+    def _telling_suffix(self, kind: int) -> list[int]:
+        """Choose a word along which the most states of a class part; one of many random words."""
+        members = (self._kinds == kind).nonzero()[0]
+        if len(members) == 1:
+            return []
+        tried = max(1, min(_TRIED, _MOST_STEPS // len(members)))
+        words = np.random.default_rng(kind).integers(self.table.shape[1], size=(_LONGEST, tried))
+        kinds, ends = np.append(self._kinds, -1).astype(np.uint64), np.tile(members, (tried, 1))
+        seen, best, count = np.zeros(ends.shape, dtype=np.uint64), list[int](), 1
+        for length, symbols in enumerate(words, 1):
+            ends = self.table[ends, symbols[:, None]]
+            seen = (seen + kinds[ends] + np.uint64(1)) * _FACTOR  # a hash of what was seen
+            counts = (np.diff(np.sort(seen, axis=1), axis=1) > 0).sum(axis=1) + 1
+            if counts.max() > count:
+                count, best = int(counts.max()), words[:length, counts.argmax()].tolist()
+        return best
 
     def refresh(self) -> None:
         """Look up the model's classes of what is predicted, if there are new ones."""
@@ -78,12 +82,28 @@ class Reference:
             return
         self._seen = count
         classes = np.append(self._observations.classes_of(self._rows), UNDEFINED)
-        ends, columns = np.arange(len(self)), [classes[:-1]]
-        for symbol in self.suffix:
-            ends = self.table[ends, symbol]
-            columns.append(classes[ends])
-        self.labels = np.column_stack(columns)
+        longest = max(map(len, self._suffixes))
+        self.labels = np.full((len(self), 1 + longest), UNDEFINED, dtype=np.int32)
+        self.labels[:, 0] = classes[:-1]
+        for kind, suffix in enumerate(self._suffixes):
+            members = ends = (self._kinds == kind).nonzero()[0]
+            for place, symbol in enumerate(suffix):
+                ends = self.table[ends, symbol]
+                self.labels[members, place + 1] = classes[ends]
+            self._suffix_of[int(classes[members[0]])] = suffix
         self.groups = numbered_rows(self.labels)
+
+    def suffix_after(self, class_: int) -> list[int]:
+        """Return what follows words of a class of the model, so that it shows where they lead.
+
+        There is none where the reference has only one state of the class, or none at all.
+        """
+        self.refresh()
+        return self._suffix_of.get(class_, []) if class_ >= 0 else []
+
+    def suffix(self, state: int) -> list[int]:
+        """Return what follows words that should lead to a state."""
+        return self._suffixes[self._kinds[state]]
 
     def match(self, label: list[int], expected: int, free: Flags) -> int:
         """Return the state that is most likely to have a label; -1 if none is likely.
@@ -113,20 +133,22 @@ class Walks:
     left : array of bool
         Which transitions have to be taken.
     fresh : array of bool
-        The states in which the suffix has to be taken, once.
-    suffix : list of int
-        The suffix.
+        The states in which a suffix has to be taken, once.
+    suffix : callable
+        Returns the suffix of a state.
 
     Examples
     --------
     >>> table = np.array([[1, 0], [1, 0], [-1, -1]])
-    >>> walks = Walks(table, table >= 0, np.array([False, False, False]), [])
+    >>> walks = Walks(table, table >= 0, np.zeros(3, dtype=bool), lambda state: [])
     >>> walks.plan(10), walks.plan(10)
     ([0, 0, 1, 1], [])
     """
 
-    def __init__(self, table: Codes, left: Flags, fresh: Flags, suffix: list[int]) -> None:
-        self._table, self._left, self._fresh, self._suffix = table, left, fresh, suffix
+    def __init__(
+        self, table: Codes, left: Flags, fresh: Flags, suffix: Callable[[int], list[int]]
+    ) -> None:
+        self._table, self.left, self._fresh, self._suffix = table, left, fresh, suffix
 
     def plan(self, length: int) -> list[int]:
         """Return a word of about a length, from state 0 on; an empty one if nothing is left."""
@@ -135,26 +157,26 @@ class Walks:
             here = self._here
             if self._fresh[here]:
                 self._fresh[here] = False
-                self._take(self._suffix)
-            elif self._left[here].any():
-                self._take([int(self._left[here].argmax())])
+                self._take(self._suffix(here))
+            elif self.left[here].any():
+                self._take([int(self.left[here].argmax())])
             elif way := self._way_on():
                 self._take(way)
             else:
                 break
-        if self._word:
-            self._take(self._suffix)
+        if self._word and self._here >= 0:
+            self._take(self._suffix(self._here))
         return self._word
 
     def _take(self, symbols: list[int]) -> None:
         self._word += symbols
         for symbol in symbols:
-            self._left[self._here, symbol] = False
+            self.left[self._here, symbol] = False
             self._here = int(self._table[self._here, symbol])
 
     def _way_on(self) -> list[int]:
         """Return the shortest way to a state from which something is left to take."""
-        far = np.where(self._left.any(axis=1) | self._fresh, 0, _FAR)
+        far = np.where(self.left.any(axis=1) | self._fresh, 0, _FAR)
         far[-1] = _FAR
         while far[self._here] == _FAR:
             nearer = np.minimum(far, far[self._table].min(axis=1) + 1)

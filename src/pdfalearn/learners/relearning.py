@@ -22,6 +22,9 @@ _SYMBOLS, _TIMES = 64, 4
 _MOST_CELLS = 2**20
 # A reference is dropped after more misses than this, if fewer than so many hits come with each.
 _MISSES, _HITS = 3, 4
+# So often walks try to find a state of the reference.
+_SOUGHT = 2
+_NOT_SOUGHT = -2
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -67,15 +70,19 @@ class RelearningQuaNT(QuaNT):
         self._reference = Reference(reference, observations)
         self._is_dropped = False
         self._is_walking = False
-        self._suffix = observations.suffixes.add_word(self._reference.suffix)
         # Which transitions are guessed, and the states that walks have led to; -1 where unknown.
         self._guessed = np.zeros(0, dtype=bool)
         self._shown = np.zeros(0, dtype=np.int64)
         # The state of the reference that each state is taken for, and the other way round.
-        self._twins: list[int] = []
+        self._twins = np.empty(0, dtype=np.int64)
         self._state_of = np.full(len(self._reference) + 1, -1)
         # All walks, the nodes of their prefixes, and the tree's nodes that these have reached.
         self._walks, self._path, self._at = NO_WORDS, _NOTHING, _NOTHING
+        # Which of these nodes lack an answer, and the reference's states that they should lead to.
+        self._is_stuck, self._aligned = np.zeros(0, dtype=bool), _NOTHING
+        # Open transitions that a walk has been planned for, and states that walks were to find.
+        self._tried = np.zeros(0, dtype=bool)
+        self._sought = np.zeros(len(self._reference) + 1, dtype=np.int64)
         # How many transitions the reference has told rightly, and on how many walks wrongly.
         self._hits = self._misses = 0
 
@@ -92,6 +99,7 @@ class RelearningQuaNT(QuaNT):
 
     def findings(self, states: int = 0) -> Findings:
         """Return what `QuaNT` does, and how much rests on guesses."""
+        self._grow()
         guessed = self._guessed[: self.size * self._symbols]
         report = {
             "states": len(self._reference),
@@ -109,13 +117,15 @@ class RelearningQuaNT(QuaNT):
         depth = reachable_in(self._reference.table[:-1], 0).depth
         length = max(_SYMBOLS, _TIMES * depth)
         while not self._is_dropped:
-            plans, walks = self._plans(), []
-            for _ in range(1 + len(self._walks) // 4):
-                if not (word := plans.plan(length)):
-                    break
+            plans, walks, size = self._plans(), [], self.size
+            left = plans.left.copy()
+            while len(walks) <= len(self._walks) // 4 and (word := plans.plan(length)):
                 walks.append(word)
             if not walks:
                 return
+            taken = left & ~plans.left
+            self._tried[: size * self._symbols] |= taken[:size].reshape(-1)
+            self._sought += taken[size:].any(axis=1)
             self._take(Words.of(walks))
             while len(words := self._contradicted()):
                 self.refine(words)
@@ -125,10 +135,11 @@ class RelearningQuaNT(QuaNT):
     def _plans(self) -> Walks:
         """Plan through the hypothesis, and through the reference where no state is known yet."""
         reference, size, symbols = self._reference, self.size, self._symbols
-        numbers = np.append(np.where(self._state_of[:-1] >= 0, self._state_of[:-1], 0), -1)
-        is_new = np.append(self._state_of[:-1] < 0, False)
-        numbers[is_new] = size + is_new.nonzero()[0]
-        known, ways = self._table()[:-1], numbers[reference.table[self._twins]]
+        found = self._found_states(np.arange(len(reference) + 1))
+        is_new = (found < 0) & (self._sought < _SOUGHT)
+        is_new[-1] = False
+        numbers = np.where(is_new, size + np.arange(len(found)), found)
+        known, ways = self._table()[:-1], numbers[reference.table[self._twins[:size]]]
         is_open = np.zeros(size * symbols, dtype=bool)
         is_open[self.unresolved()] = True
         is_open = is_open.reshape(size, symbols)
@@ -136,10 +147,18 @@ class RelearningQuaNT(QuaNT):
         table = np.vstack((known, numbers[reference.table]))
         left = table >= 0
         untested = (self._guessed[: size * symbols] & ~self._tested()).reshape(size, symbols)
-        left[:size] &= is_open | untested
+        tried = self._tried[: size * symbols].reshape(size, symbols)
+        left[:size] &= (is_open & ~tried) | untested
         left[size:] &= is_new[:, None]
         fresh = np.append(np.zeros(size, dtype=bool), is_new)
-        return Walks(table, left, fresh, reference.suffix)
+        fresh[0] = not len(self._walks)
+        states = np.append(self._twins[:size], np.arange(len(reference) + 1))
+        return Walks(
+            table,
+            left,
+            fresh,
+            lambda at: reference.suffix(states[at]) if states[at] >= 0 else [],
+        )
 
     def _take(self, words: Words) -> None:
         """Ask for walks, and learn from them."""
@@ -150,8 +169,10 @@ class RelearningQuaNT(QuaNT):
             offsets_of(np.concatenate((self._walks.lengths, words.lengths))),
         )
         self._path = np.concatenate((self._path, path))
-        self._update(self._place(np.full(len(path), ROOT)))
-        few_twins = 2 * sum(twin >= 0 for twin in self._twins) < self.size > 2 * _MISSES
+        self._at = np.concatenate((self._at, np.full(len(path), ROOT)))
+        self._is_stuck = np.concatenate((self._is_stuck, np.zeros(len(path), dtype=bool)))
+        self._update()
+        few_twins = 2 * (self._twins[: self.size] >= 0).sum() < self.size > 2 * _MISSES
         if few_twins or (self._misses > _MISSES and self._hits < _HITS * self._misses):
             self._drop()
         self._sift(_NOTHING, self.size)
@@ -208,83 +229,123 @@ class RelearningQuaNT(QuaNT):
 
     # States
 
-    def _place(self, at: Integers) -> Integers:
-        """Sift the last prefixes of walks as far as their answers go; return where they are."""
+    def _update(self) -> None:
+        """Sift on what is known now, find out which states these are, and what walks show."""
+        tree = self._tree
+        while True:
+            # What an answer is missing for is not looked at again; a split may move all others.
+            moved = (~self._is_stuck & (tree.suffixes[self._at] != LEAF)).nonzero()[0]
+            if len(moved):
+                self._place(moved)
+            elif not self._deepen():
+                break
+        self._align()
+        self._release(self._guessed.nonzero()[0])
+        self._sink_answered()
+        self._find_twins()
+        ends = tree.states[self._at]
+        begins = np.where(ends >= 0, ends, self._found_states(self._aligned))
+        places = self._transitions(self._walks, begins)
+        inner = ((places[:-1] >= 0) & (ends[1:] >= 0)).nonzero()[0]
+        self._grow()
+        self._shown[:] = -1
+        self._shown[places[inner]] = ends[inner + 1]
+
+    def _align(self) -> None:
+        """Follow the reference along new walks, from each state that is known on anew."""
+        reference, nodes, tree = self._reference, self.observations.nodes, self._tree
+        reference.refresh()
+        self._twins = grown(self._twins, self.size, _NOT_SOUGHT)
+        columns, begin = self._walks.next_columns().tolist(), len(self._aligned)
+        labels, groups, here, aligned = reference.labels[:, 0], reference.groups, -1, []
+        for place in range(begin, len(self._path)):
+            is_first = place == 0 or not columns[place - 1]
+            here = 0 if is_first else int(reference.table[here, columns[place - 1] - 1])
+            state, node = int(tree.states[self._at[place]]), int(self._path[place])
+            if state >= 0:
+                twin = self._find_twin(state, here)
+                if here < 0 or twin < 0 or groups[here] != groups[twin]:
+                    here = twin
+            elif here >= 0 and labels[here] != nodes.class_at[node] and labels[here] >= UNKNOWN:
+                here = -1
+            aligned.append(here)
+        self._aligned = np.append(self._aligned, np.array(aligned, dtype=np.int64))
+
+    def _place(self, places: Integers) -> None:
+        """Sift prefixes of walks as far as their answers go."""
         tree, observations = self._tree, self.observations
-        begin = len(self._path) - len(at)
-        for place, node in enumerate(self._path[begin:].tolist()):
-            here = int(at[place])
+        for place in places.tolist():
+            here, node = int(self._at[place]), int(self._path[place])
             while (suffix := tree.suffix_of[here]) != LEAF:
                 label = self._known_label(node, suffix)
                 if label is None:
                     break
-                size_before = tree.size
+                size_before, is_top = tree.size, here == ROOT
                 here = tree.child(here, label)
-                if here == size_before and observations.meter.grant_states(self.size, 1):
-                    before = tree.state_of[int(at[place - 1])] if place else -1
+                if here < size_before:
+                    continue
+                if is_top and (word := self._reference.suffix_after(label)):
+                    tree.suffix_of[here] = observations.suffixes.add_word(word)
+                elif observations.meter.grant_states(self.size, 1):
+                    before = tree.state_of[int(self._at[place - 1])] if place else -1
                     symbol = observations.nodes.last_symbol[node]
                     self._new_state(node, here, max(before, 0) * self._symbols + symbol)
-            at[place] = here
-        return at
-
-    def _update(self, added: Integers = _NOTHING) -> None:
-        """Sift on what is known now, find out which states these are, and what walks show."""
-        at = np.concatenate((self._at, added))
-        while True:
-            # What a split has moved is sifted on; what was not answered is not looked at again.
-            split = (self._tree.suffixes[at] != LEAF) & (at != ROOT)
-            if self._deepen() or len(at) > len(self._at):
-                self._at = at = self._place(at)
-            elif not split.any():
-                break
-            else:
-                self._at = at = self._place(at)
-                break
-        self._release(self._guessed.nonzero()[0])
-        self._sink_answered()
-        self._find_twins()
-        states = self._tree.states[at]
-        places = self._transitions(self._walks, states)
-        inner = (places[:-1] >= 0) & (states[1:] >= 0)
-        self._grow()
-        self._shown[:] = -1
-        self._shown[places[:-1][inner]] = states[1:][inner]
+            self._at[place], self._is_stuck[place] = here, tree.suffix_of[here] != LEAF
 
     def _deepen(self) -> bool:
-        """Let the suffix tell states of a class apart where the reference has several of it."""
-        tree, reference, found = self._tree, self._reference, False
-        if not reference.suffix:
-            return False
-        reference.refresh()
+        """Let suffixes tell states of a class apart where the reference has several of it."""
+        tree, suffixes, found = self._tree, self.observations.suffixes, False
         for state in (tree.depths[self._leaves[: self.size]] == 1).nonzero()[0].tolist():
-            leaf = self._leaf_of[state]
-            label = self._known_label(self._access_of[state], self._suffix)
-            if label is None or (reference.labels[:, 0] == tree.label_of[leaf]).sum() < 2:
-                continue
-            tree.suffix_of[leaf], tree.state_of[leaf], found = self._suffix, -1, True
-            child = tree.child(leaf, label)
-            self._leaf_of[state], tree.state_of[child] = child, state
+            leaf, access = self._leaf_of[state], self._access[state : state + 1]
+            if leaf and (word := self._reference.suffix_after(tree.label_of[leaf])):
+                suffix, found = suffixes.add_word(word), True
+                label = int(self._labels(access, np.array([suffix]))[0])
+                tree.suffix_of[leaf], tree.state_of[leaf] = suffix, -1
+                child = tree.child(leaf, label)
+                self._leaf_of[state], tree.state_of[child] = child, state
         return found
 
     def _find_twins(self) -> None:
         """Find for new states the states of the reference that they may be."""
-        reference, nodes = self._reference, self.observations.nodes
-        reference.refresh()
+        self._twins = grown(self._twins, self.size, _NOT_SOUGHT)
+        new = (self._twins[: self.size] == _NOT_SOUGHT).nonzero()[0].tolist()
+        if not new:
+            return
+        self._reference.refresh()
+        nodes = self.observations.nodes
+        aligned = dict(zip(self._path.tolist(), self._aligned.tolist(), strict=False))
         state_at = {node: state for state, node in enumerate(self._access[: self.size].tolist())}
-        for place, node in enumerate(self._path.tolist()):
-            state_at.setdefault(node, int(self._tree.states[self._at[place]]))
-        for state in range(len(self._twins), self.size):
-            node, expected = self._access_of[state], 0
-            if node:
-                before = state_at.get(nodes.parent[node], -1)
-                twin = self._twins[before] if 0 <= before < state else -1
-                expected = int(reference.table[twin, nodes.last_symbol[node]])
-            known = nodes.known_classes(node, self._suffix, self.observations.suffixes)
-            label = [nodes.class_at[node], *(known or ())][: 1 + len(reference.suffix)]
+        for state in new:
+            node = self._access_of[state]
+            above = state_at.get(nodes.parent[node])
+            twin = aligned.get(nodes.parent[node], -1) if above is None else self._twins[above]
+            expected = self._reference.table[max(twin, -1), nodes.last_symbol[node]]
+            self._find_twin(state, int(expected) if node else 0)
+
+    def _find_twin(self, state: int, expected: int) -> int:
+        """Find the state of the reference that a state may be; return it."""
+        if self._twins[state] == _NOT_SOUGHT:
+            reference, suffixes = self._reference, self.observations.suffixes
+            node = self._access_of[state]
+            nodes = self.observations.nodes
+            suffix = suffixes.add_word(reference.suffix_after(nodes.class_at[node]))
+            known = nodes.known_classes(node, suffix, suffixes) if suffix else ()
+            label = [nodes.class_at[node], *(known or ())]
             twin = reference.match(label, expected, self._state_of[:-1] < 0)
-            self._twins.append(twin)
+            self._twins[state] = twin
             if twin >= 0 and self._state_of[twin] < 0:
                 self._state_of[twin] = state
+        return int(self._twins[state])
+
+    def _found_states(self, expected: Integers) -> Integers:
+        """Return the states that are taken for states of the reference, or for ones like these."""
+        groups = self._reference.groups
+        of_group = np.full(int(groups.max(initial=0)) + 1, -1)
+        known = (self._state_of[:-1] >= 0).nonzero()[0][::-1]
+        of_group[groups[known]] = self._state_of[known]
+        of_group = np.append(of_group[groups], -1)
+        found = self._state_of[expected]
+        return np.where(found >= 0, found, of_group[expected])
 
     # Guesses
 
@@ -302,6 +363,7 @@ class RelearningQuaNT(QuaNT):
     def _grow(self) -> None:
         """Make room for the guesses of all states."""
         self._guessed = grown(self._guessed, self.size * self._symbols, 0)
+        self._tried = grown(self._tried, self.size * self._symbols, 0)
         self._shown = grown(self._shown, self.size * self._symbols)
 
     def _release(self, places: Integers) -> None:
@@ -321,13 +383,7 @@ class RelearningQuaNT(QuaNT):
         states, symbols = np.divmod(left, self._symbols)
         left = left[self._is_possible(states, symbols)]
         states, symbols = np.divmod(left, self._symbols)
-        expected = reference.table[np.array(self._twins)[states], symbols]
-        of_group = np.full(int(reference.groups.max()) + 2, -1)
-        known = (self._state_of[:-1] >= 0).nonzero()[0][::-1]
-        of_group[reference.groups[known]] = self._state_of[known]
-        found = self._state_of[expected]
-        alike = np.where(expected >= 0, of_group[reference.groups[expected]], -1)
-        found = np.where(found >= 0, found, alike)
+        found = self._found_states(reference.table[self._twins[states], symbols])
         found = np.where(self._shown[left] >= 0, self._shown[left], found)
         # Where a word has been sifted down to an inner node, the guess has to be below it.
         at, leaves = self._targets[left].astype(np.int64), self._leaves[found]
