@@ -16,7 +16,7 @@ from pdfalearn.typing import Codes, Flags, Integers
 # A suffix that tells states apart has at most this many symbols.
 _LONGEST = 16
 # At most this many are tried for each class, and with large references fewer.
-_TRIED, _MOST_STEPS = 64, 2**18
+_TRIED, _MOST_STEPS = 1024, 2**17
 # A state is the one that is expected if so many classes from it on are as expected.
 _ENOUGH = 3
 _FAR = 2**30
@@ -148,15 +148,15 @@ class Walks:
     def __init__(
         self, table: Codes, left: Flags, fresh: Flags, suffix: Callable[[int], list[int]]
     ) -> None:
-        self._table, self.left, self._fresh, self._suffix = table, left, fresh, suffix
+        self._table, self.left, self.fresh, self._suffix = table, left, fresh, suffix
 
     def plan(self, length: int) -> list[int]:
         """Return a word of about a length, from state 0 on; an empty one if nothing is left."""
         self._here, self._word = 0, list[int]()
         while len(self._word) < length and self._here >= 0:
             here = self._here
-            if self._fresh[here]:
-                self._fresh[here] = False
+            if self.fresh[here]:
+                self.fresh[here] = False
                 self._take(self._suffix(here))
             elif self.left[here].any():
                 self._take([int(self.left[here].argmax())])
@@ -176,7 +176,7 @@ class Walks:
 
     def _way_on(self) -> list[int]:
         """Return the shortest way to a state from which something is left to take."""
-        far = np.where(self.left.any(axis=1) | self._fresh, 0, _FAR)
+        far = np.where(self.left.any(axis=1) | self.fresh, 0, _FAR)
         far[-1] = _FAR
         while far[self._here] == _FAR:
             nearer = np.minimum(far, far[self._table].min(axis=1) + 1)

@@ -96,6 +96,7 @@ class RelearningQuaNT(QuaNT):
             self._walk()
             self._is_walking = False
             self._sift(_NOTHING, self.size)
+            self._walk()
 
     def findings(self, states: int = 0) -> Findings:
         """Return what `QuaNT` does, and how much rests on guesses."""
@@ -118,35 +119,42 @@ class RelearningQuaNT(QuaNT):
         length = max(_SYMBOLS, _TIMES * depth)
         while not self._is_dropped:
             plans, walks, size = self._plans(), [], self.size
-            left = plans.left.copy()
+            left, fresh = plans.left.copy(), plans.fresh.copy()
             while len(walks) <= len(self._walks) // 4 and (word := plans.plan(length)):
                 walks.append(word)
+            asked = self.observations.counts.words
             if not walks:
                 return
             taken = left & ~plans.left
             self._tried[: size * self._symbols] |= taken[:size].reshape(-1)
-            self._sought += taken[size:].any(axis=1)
+            self._sought += (fresh & ~plans.fresh)[size:]
             self._take(Words.of(walks))
             while len(words := self._contradicted()):
                 self.refine(words)
                 self._update()
                 self._sift(_NOTHING, self.size)
+            if self.observations.counts.words == asked:
+                return
 
     def _plans(self) -> Walks:
         """Plan through the hypothesis, and through the reference where no state is known yet."""
         reference, size, symbols = self._reference, self.size, self._symbols
         found = self._found_states(np.arange(len(reference) + 1))
+        numbers = np.where(self._state_of < 0, size + np.arange(len(found)), self._state_of)
+        numbers[-1] = -1
         is_new = (found < 0) & (self._sought < _SOUGHT)
         is_new[-1] = False
-        numbers = np.where(is_new, size + np.arange(len(found)), found)
         known, ways = self._table()[:-1], numbers[reference.table[self._twins[:size]]]
         is_open = np.zeros(size * symbols, dtype=bool)
         is_open[self.unresolved()] = True
         is_open = is_open.reshape(size, symbols)
-        known[is_open] = ways[is_open]
+        guessed = self._guessed[: size * symbols].reshape(size, symbols)
+        shown = self._shown[: size * symbols].reshape(size, symbols) >= 0
+        told = (is_open | (guessed & ~shown)) & (ways >= 0)
+        known[told] = ways[told]
         table = np.vstack((known, numbers[reference.table]))
         left = table >= 0
-        untested = (self._guessed[: size * symbols] & ~self._tested()).reshape(size, symbols)
+        untested = guessed & ~self._tested().reshape(size, symbols)
         tried = self._tried[: size * symbols].reshape(size, symbols)
         left[:size] &= (is_open & ~tried) | untested
         left[size:] &= is_new[:, None]
@@ -219,13 +227,16 @@ class RelearningQuaNT(QuaNT):
         return tested[:-1]
 
     def _contradicted(self) -> Words:
-        """Return of every walk that the hypothesis contradicts the shortest such prefix."""
+        """Return the shortest prefix of a walk that the hypothesis contradicts, or no words.
+
+        Others often have the same cause, and to find that costs words.
+        """
         wrong = self._runs(self._walks, self._path)[1]
         begins = self._walks.offsets[:-1] + np.arange(len(self._walks))
-        owners, firsts = np.unique(
-            np.searchsorted(begins, wrong, side="right") - 1, return_index=True
-        )
-        return prefixes_of(self._walks, owners, wrong[firsts] - begins[owners])
+        owners = np.searchsorted(begins, wrong, side="right") - 1
+        lengths = wrong - begins[owners]
+        shortest = lengths.argsort(kind="stable")[:1]
+        return prefixes_of(self._walks, owners[shortest], lengths[shortest])
 
     # States
 
@@ -357,8 +368,19 @@ class RelearningQuaNT(QuaNT):
         self._release(moved[self._guessed[moved]] if len(moved) else moved)
         end = self.size if stop is None else stop
         while len(left := self._guess(end)) and not self._is_walking:
+            self._ask_ahead(left)
             super()._sift(left, self.size, self.size)
             end = self.size if stop is None else stop
+
+    def _ask_ahead(self, transitions: Integers) -> None:
+        """Ask what will follow the words of transitions; their own answers come with that."""
+        states, symbols = np.divmod(transitions, self._symbols)
+        expected = self._reference.table[self._twins[states], symbols]
+        if self.observations.query_cost.prefix == 0:
+            words = self._words_at(transitions[expected >= 0]).tolist()
+            suffixes = map(self._reference.suffix, expected[expected >= 0].tolist())
+            ends = [self.observations.node(*pair[::-1]) for pair in zip(words, suffixes)]
+            self.observations.ask(np.array(ends, dtype=np.int64))
 
     def _grow(self) -> None:
         """Make room for the guesses of all states."""
@@ -419,6 +441,7 @@ class RelearningQuaNT(QuaNT):
             return
         loose = np.unique(places[is_loose])
         self._release(loose)
+        self._ask_ahead(loose)
         QuaNT._sift(self, loose, self.size, self.size)
         self._sift(_NOTHING, self.size)
 
