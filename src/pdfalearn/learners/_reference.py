@@ -54,6 +54,8 @@ class Reference:
         """The model's classes of every state and along its suffix; equal rows have equal groups."""
         self._seen = -1
         self._suffix_of: dict[int, list[int]] = {}
+        # Classes that the model has shown instead of ones that it has never shown, by their kind.
+        self._renamed: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self.table) - 1
@@ -82,6 +84,9 @@ class Reference:
             return
         self._seen = count
         classes = np.append(self._observations.classes_of(self._rows), UNDEFINED)
+        for kind, class_ in self._renamed.items():
+            changed = (classes[:-1] < UNKNOWN) & (self._kinds == kind)
+            classes[:-1][changed] = class_
         longest = max(map(len, self._suffixes))
         self.labels = np.full((len(self), 1 + longest), UNDEFINED, dtype=np.int32)
         self.labels[:, 0] = classes[:-1]
@@ -92,6 +97,17 @@ class Reference:
                 self.labels[members, place + 1] = classes[ends]
             self._suffix_of[int(classes[members[0]])] = suffix
         self.groups = numbered_rows(self.labels)
+
+    def renamed(self, state: int, class_: int) -> int | None:
+        """Return what the model has shown instead of a state's class; None the first time.
+
+        The class is what it shows now.
+        """
+        kind = int(self._kinds[state])
+        if kind not in self._renamed:
+            self._renamed[kind], self._seen = class_, -1
+            return None
+        return self._renamed[kind]
 
     def suffix_after(self, class_: int) -> list[int]:
         """Return what follows words of a class of the model, so that it shows where they lead.

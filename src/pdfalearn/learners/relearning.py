@@ -83,7 +83,7 @@ class RelearningQuaNT(QuaNT):
         # Open transitions that a walk has been planned for, and states that walks were to find.
         self._tried = np.zeros(0, dtype=bool)
         self._sought = np.zeros(len(self._reference) + 1, dtype=np.int64)
-        # How many transitions the reference has told rightly, and on how many walks wrongly.
+        # How often walks have shown that the reference and its guesses are right, and wrong.
         self._hits = self._misses = 0
 
     def start(self) -> None:
@@ -264,7 +264,7 @@ class RelearningQuaNT(QuaNT):
 
     def _align(self) -> None:
         """Follow the reference along new walks, from each state that is known on anew."""
-        reference, nodes, tree = self._reference, self.observations.nodes, self._tree
+        reference, tree, classes = self._reference, self._tree, self.observations.nodes.classes
         reference.refresh()
         self._twins = grown(self._twins, self.size, _NOT_SOUGHT)
         columns, begin = self._walks.next_columns().tolist(), len(self._aligned)
@@ -272,12 +272,18 @@ class RelearningQuaNT(QuaNT):
         for place in range(begin, len(self._path)):
             is_first = place == 0 or not columns[place - 1]
             here = 0 if is_first else int(reference.table[here, columns[place - 1] - 1])
-            state, node = int(tree.states[self._at[place]]), int(self._path[place])
+            state, class_ = int(tree.states[self._at[place]]), classes[self._path[place]]
+            is_wrong = False
+            if here >= 0:
+                told = reference.renamed(here, int(class_)) if labels[here] < UNKNOWN else labels[here]
+                is_wrong = told is not None and told != class_
+                self._hits += told == class_
+                self._misses += is_wrong
             if state >= 0:
                 twin = self._find_twin(state, here)
                 if here < 0 or twin < 0 or groups[here] != groups[twin]:
                     here = twin
-            elif here >= 0 and labels[here] != nodes.class_at[node] and labels[here] >= UNKNOWN:
+            elif is_wrong:
                 here = -1
             aligned.append(here)
         self._aligned = np.append(self._aligned, np.array(aligned, dtype=np.int64))
