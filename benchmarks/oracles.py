@@ -1,4 +1,4 @@
-"""Faults that oracles find, and the words that they ask: all mutants of random targets, locks and chains.
+"""Faults that oracles find, and the words that they ask, on all mutants of small targets.
 
 Usage: python benchmarks/oracles.py
 """

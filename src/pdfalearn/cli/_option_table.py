@@ -84,6 +84,11 @@ OPTIONS: dict[str, Settings] = {
         show_default="one line that is renewed in a terminal, else 10; none with --json",
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
+    "reference": value(
+        kind("FILE"),
+        "Begin with an automaton that MODEL may be like, such as that of an earlier version, and "
+        "say what has changed. It is never trusted.",
+    ),
     "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),

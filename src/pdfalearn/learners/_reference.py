@@ -11,7 +11,7 @@ from pdfalearn.equivalence import checked_keys, quotient
 from pdfalearn.errors import InputError
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.typing import Codes, Flags, Integers
+from pdfalearn.typing import Codes, Flags
 
 # A suffix that tells states apart has at most this many symbols.
 _LONGEST = 16
@@ -98,15 +98,15 @@ class Reference:
             self._suffix_of[int(classes[members[0]])] = suffix
         self.groups = numbered_rows(self.labels)
 
-    def renamed(self, state: int, class_: int) -> int | None:
-        """Return what the model has shown instead of a state's class; None the first time.
+    def renamed(self, state: int, class_: int) -> int:
+        """Return what the model has shown instead of a state's class; `UNKNOWN` the first time.
 
         The class is what it shows now.
         """
         kind = int(self._kinds[state])
         if kind not in self._renamed:
             self._renamed[kind], self._seen = class_, -1
-            return None
+            return UNKNOWN
         return self._renamed[kind]
 
     def suffix_after(self, class_: int) -> list[int]:
@@ -206,4 +206,3 @@ class Walks:
             way.append(int(far[self._table[here]].argmin()))
             here = int(self._table[here, way[-1]])
         return way
-

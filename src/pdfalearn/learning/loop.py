@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
@@ -36,7 +38,7 @@ from pdfalearn.oracles import (
     PACOracle,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import LearningInterrupted, Progress, Result
+from pdfalearn.results import LearningInterrupted, Progress, ReferenceChanges, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
@@ -188,7 +190,8 @@ def learn(
             keeps_last=callable(learner),
         )
         interrupts.salvage = run.salvage
-        return run.finish(maker, store, key, audit, seed)
+        result = run.finish(maker, store, key, audit, seed)
+    return result if reference is None else _with_changes(result, reference)
 
 
 def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
@@ -207,9 +210,24 @@ def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
 def _relearner(learner: str | Maker, reference: PDFA) -> Maker:
     """Return what makes a learner that begins with a reference."""
     if learner not in ("quant", "quant-classes"):
-        raise InputError(f"only the learners quant and quant-classes take a reference, not {learner!r}")
-    traces = None if learner == "quant" else False
-    return partial(learners.RelearningQuaNT, reference=check_pdfa(reference, "reference"), traces=traces)
+        raise InputError(f"only quant and quant-classes take a reference, not {learner!r}")
+    traces, reference = None if learner == "quant" else False, check_pdfa(reference, "reference")
+    return partial(learners.RelearningQuaNT, reference=reference, traces=traces)
+
+
+def _with_changes(result: Result, reference: PDFA) -> Result:
+    """Say in a result what differs from its reference, and how much was not asked."""
+    by = check_equivalence(result.equivalence)
+    changes = ReferenceChanges.between(reference, result.pdfa, equivalence=by)
+    told = cast("dict[str, int]", result.certificate.details["reference"])
+    counts = {name: len(found) for name, found in vars(changes).items()}
+    details = {**result.certificate.details, "reference": {**told, "changes": counts}}
+    note = (
+        f"since the reference: {changes.statement}; {told['not_sifted']:,} transitions rest on "
+        f"walks and on the oracle, {told['not_tested']:,} of them on the oracle alone"
+    )
+    certificate = replace(result.certificate, details=details)
+    return replace(result, certificate=certificate, notes=(*result.notes, note))
 
 
 def default_oracle(
