@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -102,10 +102,6 @@ class ReferenceChanges(TableValue):
             for state, symbol, *ends in self.transitions[:_MOST_ROWS]
         ]
         return [[("from", "symbol", "to", "before"), *texts]] if texts else []
-
-    def document(self) -> dict[str, object]:
-        """Return all of it, ready for JSON."""
-        return asdict(self)
 
 
 def _number(state: int, size: int) -> int | None:
