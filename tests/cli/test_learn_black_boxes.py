@@ -172,3 +172,13 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_alphabets_that_are_not_what_was_meant(given: str, message: str) -> None:
     assert message in error_of("learn", "asked_model:ask", "--alphabet", given)
+
+
+def test_a_reference_makes_learning_cheaper(black_boxes: Path) -> None:
+    run("random", 60, "--seed", 1, "-o", "old.json")
+    options = ("--reference", "old.json", "-o", "new.json")
+    again = run_json("learn", "old.json", *options)
+    assert 5 * again["statistics"]["words"] < run_json("learn", "old.json")["statistics"]["words"]
+    assert again["certificate"]["reference"]["changes"]["transitions"] == 0
+    assert again["notes"][0].startswith("since the reference: 0 changed rows")
+    assert "missing.json" in error_of("learn", "old.json", "--reference", "missing.json")

@@ -84,11 +84,7 @@ OPTIONS: dict[str, Settings] = {
         show_default="one line that is renewed in a terminal, else 10; none with --json",
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
-    "reference": value(
-        kind("FILE"),
-        "Begin with an automaton that MODEL may be like, such as that of an earlier version, and "
-        "say what has changed. It is never trusted.",
-    ),
+    "reference": value(kind("FILE"), "Begin with an old automaton, and say what has changed."),
     "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),
@@ -167,13 +163,9 @@ OPTIONS: dict[str, Settings] = {
         NATURAL, "The greatest length of sampled words, walks or all words.", show_default="20"
     ),
     "walks_per_state": value(
-        POSITIVE,
-        "walks, random-wp: how many begin at each state.",
-        show_default=str(WALKS_PER_STATE),
+        POSITIVE, "How many walks begin at each state.", show_default=str(WALKS_PER_STATE)
     ),
-    "extra_states": value(
-        NATURAL, "w, wp: how many states more the model may have.", show_default="1"
-    ),
+    "extra_states": value(NATURAL, "w, wp: how many states more there may be.", show_default="1"),
     # Bounds, as `Budget` has them.
     "max_words": value(POSITIVE, "Stop at this many words asked of the model."),
     "max_symbols": value(NATURAL, "Stop at this many symbols asked of the model."),

@@ -56,7 +56,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     --------
     $ pdfalearn learn target.json --kappa 1000 -o learnt.json
     $ pdfalearn learn target.json --kappa 10 --tree tree.svg
-    $ pdfalearn learn my_file.py:make_model --reference old.json -o new.json
+    $ pdfalearn learn target.json --reference learnt.json
     $ pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01
         --delta 0.01 --store answers.db --model-id my-model-v1 -o out.json
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000

@@ -78,7 +78,7 @@ class GuessingQuaNT(QuaNT):
                 self._state_of[twin] = state
         return int(self._twins[state])
 
-    def _found_states(self, expected: Integers) -> Integers:
+    def _states_for(self, expected: Integers) -> Integers:
         """Return the states that are taken for states of the reference, or for ones like these."""
         groups = self._reference.groups
         of_group = np.full(int(groups.max(initial=0)) + 1, -1)
@@ -135,7 +135,7 @@ class GuessingQuaNT(QuaNT):
         states, symbols = np.divmod(left, self._symbols)
         left = left[self._is_possible(states, symbols)]
         states, symbols = np.divmod(left, self._symbols)
-        found = self._found_states(reference.table[self._twins[states], symbols])
+        found = self._states_for(reference.table[self._twins[states], symbols])
         found = np.where(self._shown[left] >= 0, self._shown[left], found)
         # Where a word has been sifted down to an inner node, the guess has to be below it.
         at, leaves = self._targets[left].astype(np.int64), self._leaves[found]

@@ -98,7 +98,7 @@ class Reference:
             self._suffix_of[int(classes[members[0]])] = suffix
         self.groups = numbered_rows(self.labels)
 
-    def renamed(self, state: int, class_: int) -> int:
+    def class_instead(self, state: int, class_: int) -> int:
         """Return what the model has shown instead of a state's class; `UNKNOWN` the first time.
 
         The class is what it shows now.

@@ -80,7 +80,7 @@ class RelearningQuaNT(GuessingQuaNT):
             "dropped": self._is_dropped,
             "walks": len(self._walks),
             "not_sifted": int(guessed.sum()),
-            "not_tested": int((guessed & ~self._tested()).sum()),
+            "not_tested": int((guessed & ~self._find_tested()).sum()),
         }
         return super().findings(states)._replace(reference=report)
 
@@ -102,7 +102,7 @@ class RelearningQuaNT(GuessingQuaNT):
             self._tried[: size * self._symbols] |= taken[:size].reshape(-1)
             self._sought += (fresh & ~plans.fresh)[size:]
             self._take(Words.of(walks))
-            while len(words := self._contradicted()):
+            while len(words := self._find_contradiction()):
                 self.refine(words)
                 self._update()
                 self._sift(_NOTHING, self.size)
@@ -112,7 +112,7 @@ class RelearningQuaNT(GuessingQuaNT):
     def _plans(self) -> Walks:
         """Plan through the hypothesis, and through the reference where no state is known yet."""
         reference, size, symbols = self._reference, self.size, self._symbols
-        found = self._found_states(np.arange(len(reference) + 1))
+        found = self._states_for(np.arange(len(reference) + 1))
         numbers = np.where(self._state_of < 0, size + np.arange(len(found)), self._state_of)
         numbers[-1] = -1
         is_new = (found < 0) & (self._sought < _SOUGHT)
@@ -127,7 +127,7 @@ class RelearningQuaNT(GuessingQuaNT):
         known[told] = ways[told]
         table = np.vstack((known, numbers[reference.table]))
         left = table >= 0
-        untested = guessed & ~self._tested().reshape(size, symbols)
+        untested = guessed & ~self._find_tested().reshape(size, symbols)
         tried = self._tried[: size * symbols].reshape(size, symbols)
         left[:size] &= (is_open & ~tried) | untested
         left[size:] &= is_new[:, None]
@@ -181,13 +181,13 @@ class RelearningQuaNT(GuessingQuaNT):
         places[is_inside] = np.where(is_known, states * self._symbols + words.symbols, -1)
         return places
 
-    def _tested(self) -> Flags:
+    def _find_tested(self) -> Flags:
         """Return which transitions walks have taken."""
         tested = np.zeros(self.size * self._symbols + 1, dtype=bool)
         tested[self._transitions(self._walks, self._runs(self._walks, self._path)[0])] = True
         return tested[:-1]
 
-    def _contradicted(self) -> Words:
+    def _find_contradiction(self) -> Words:
         """Return the shortest prefix of a walk that the hypothesis contradicts, or no words.
 
         Others often have the same cause, and to find that costs words.
@@ -216,7 +216,7 @@ class RelearningQuaNT(GuessingQuaNT):
         self._sink_answered()
         self._find_twins()
         ends = tree.states[self._at]
-        begins = np.where(ends >= 0, ends, self._found_states(self._aligned))
+        begins = np.where(ends >= 0, ends, self._states_for(self._aligned))
         places = self._transitions(self._walks, begins)
         inner = ((places[:-1] >= 0) & (ends[1:] >= 0)).nonzero()[0]
         self._grow()
@@ -238,7 +238,7 @@ class RelearningQuaNT(GuessingQuaNT):
             if here >= 0:
                 told = int(labels[here])
                 if told < UNKNOWN:
-                    told = reference.renamed(here, int(class_))
+                    told = reference.class_instead(here, int(class_))
                 is_wrong = told not in (class_, UNKNOWN)
                 self._hits += told == class_
                 self._misses += is_wrong
