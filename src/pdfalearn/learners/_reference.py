@@ -17,7 +17,7 @@ from pdfalearn.typing import Codes, Flags
 _LONGEST = 16
 # At most this many are tried for each class, and with large references fewer.
 _TRIED, _MOST_STEPS = 1024, 2**17
-# A state is the one that is expected if so many classes from it on are as expected.
+# A state is the one that is expected if this many classes from it on are as expected.
 _ENOUGH = 3
 _FAR = 2**30
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -18,9 +18,9 @@ from pdfalearn.words import Words, offsets_of, prefixes_of, visited_states
 _SYMBOLS, _TIMES = 64, 4
 # Tables of more transitions than this are not walked through.
 _MOST_CELLS = 2**20
-# A reference is dropped after more misses than this, if fewer than so many hits come with each.
+# A reference is dropped after more misses than this, if there are fewer hits than this times them.
 _MISSES, _HITS = 3, 2
-# So often walks try to find a state of the reference.
+# Walks try to find a state of the reference at most this many times.
 _SOUGHT = 2
 _NOT_SOUGHT = -2
 _NOTHING = np.empty(0, dtype=np.int64)

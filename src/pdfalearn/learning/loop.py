@@ -216,7 +216,7 @@ def _relearner(learner: str | Maker, reference: PDFA) -> Maker:
 
 
 def _with_changes(result: Result, reference: PDFA) -> Result:
-    """Say in a result what differs from its reference, and how much was not asked."""
+    """Return a result with what differs from its reference, and how much was not asked."""
     by = check_equivalence(result.equivalence)
     changes = ReferenceChanges.between(reference, result.pdfa, equivalence=by)
     told = cast("dict[str, int]", result.certificate.details["reference"])
