@@ -38,7 +38,7 @@ from pdfalearn.oracles import (
     PACOracle,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.results import LearningInterrupted, Progress, ReferenceChanges, Result
+from pdfalearn.results import LearningInterrupted, Progress, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
 DEFAULT_EQUIVALENCE = Quantization(1000)
@@ -217,6 +217,8 @@ def _relearner(learner: str | Maker, reference: PDFA) -> Maker:
 
 def _with_changes(result: Result, reference: PDFA) -> Result:
     """Return a result with what differs from its reference, and how much was not asked."""
+    from pdfalearn.results import ReferenceChanges  # which few runs need
+
     by = check_equivalence(result.equivalence)
     changes = ReferenceChanges.between(reference, result.pdfa, equivalence=by)
     told = cast("dict[str, int]", result.certificate.details["reference"])

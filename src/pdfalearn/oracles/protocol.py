@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from pdfalearn.errors import InputError, OracleError
@@ -104,15 +103,15 @@ class ChainOracle:
                 raise InputError(
                     f"{oracle!r} is not an equivalence oracle, such as KnownAnswersOracle()"
                 )
-        self._oracles = oracles
+        self._oracles: tuple[EquivalenceOracle, ...] = oracles
         self.certificate = NOTHING_KNOWN
         """What all members say, the strongest first: its kind and its figures are the chain's."""
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the counterexamples of the first member that finds any."""
         self.certificate = NOTHING_KNOWN
-        for place in self._turns():
-            found = self._query(place, hypothesis, observations)
+        for oracle in self._oracles:
+            found = oracle.counterexamples(hypothesis, observations)
             if len(found):
                 return found
         certificates = sorted(
@@ -128,13 +127,6 @@ class ChainOracle:
             },
         )
         return NO_WORDS
-
-    def _turns(self) -> Sequence[int]:
-        """Return the places of the members in the order in which they are asked."""
-        return range(len(self._oracles))
-
-    def _query(self, place: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
-        return self._oracles[place].counterexamples(hypothesis, observations)
 
 
 class MixedOracle(ChainOracle):
@@ -164,21 +156,42 @@ class MixedOracle(ChainOracle):
 
     def __init__(self, *oracles: EquivalenceOracle) -> None:
         super().__init__(*oracles)
-        self.finds = [0] * len(oracles)
+        self._members = [_CountedOracle(oracle) for oracle in oracles]
+
+    @property
+    def finds(self) -> list[int]:
         """How many queries of each member have found a counterexample."""
-        self.words = [0] * len(oracles)
+        return [member.finds for member in self._members]
+
+    @property
+    def words(self) -> list[int]:
         """How many words have been asked for each member."""
+        return [member.words for member in self._members]
 
-    def _turns(self) -> Sequence[int]:
-        both = zip(self.finds, self.words, strict=True)
-        shares = [(finds + 1) / (words + 1) for finds, words in both]
-        return sorted(range(len(shares)), key=lambda place: -shares[place])
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Return the counterexamples of the first member that finds any."""
+        self._oracles = tuple(
+            sorted(self._members, key=lambda member: -(member.finds + 1) / (member.words + 1))
+        )
+        return super().counterexamples(hypothesis, observations)
 
-    def _query(self, place: int, hypothesis: PDFA, observations: ObservationTree) -> Words:
+
+class _CountedOracle:
+    """An oracle, and what it has found for how many words."""
+
+    def __init__(self, oracle: EquivalenceOracle) -> None:
+        self._oracle = oracle
+        self.finds = self.words = 0
+
+    @property
+    def certificate(self) -> Certificate:
+        return self._oracle.certificate
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         before = observations.counts.words
         try:
-            found = super()._query(place, hypothesis, observations)
+            found = self._oracle.counterexamples(hypothesis, observations)
         finally:
-            self.words[place] += observations.counts.words - before
-        self.finds[place] += len(found) > 0
+            self.words += observations.counts.words - before
+        self.finds += len(found) > 0
         return found
