@@ -21,11 +21,10 @@ KINDS = ((2, None), (4, None), (2, 20), (4, 20), (2, 3))
 def change(pdfa: PDFA, share: float, seed: int) -> PDFA:
     """Lead a share of the transitions, at least one, to states that are drawn."""
     random = np.random.default_rng(seed)
-    table = pdfa.transitions.copy().reshape(-1)
+    table = pdfa.transitions.copy()
     count = max(int(share > 0), round(share * table.size))
     places = random.choice(table.size, count, replace=False)
-    table[places] = random.integers(len(pdfa), size=count)
-    table = table.reshape(pdfa.transitions.shape)
+    table.reshape(-1)[places] = random.integers(len(pdfa), size=count)
     return PDFA(alphabet=pdfa.alphabet, transitions=table, probabilities=pdfa.probabilities)
 
 
@@ -39,9 +38,8 @@ def main() -> None:
             for share in (0, 0.01, 0.02, 0.05, None):
                 without, with_ = 0, 0
                 for seed in SEEDS:
-                    kind = {"symbols": symbols, "distributions": distributions}
-                    old = random_pdfa(size, **kind, seed=seed)
-                    new = random_pdfa(size, **kind, seed=seed + 1000)
+                    old = random_pdfa(size, symbols, distributions=distributions, seed=seed)
+                    new = random_pdfa(size, symbols, distributions=distributions, seed=seed + 1000)
                     if share is not None:
                         new = change(old, share, seed)
                     without += learn(new, equivalence=BY).statistics.words

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from itertools import product
+from random import Random
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -62,12 +64,12 @@ def test_every_automaton_with_few_more_states_is_found(
     make: type[WOracle], target: PDFA, hypothesis: PDFA, extra: int
 ) -> None:
     size = len(quotient(hypothesis, equivalence=BY))
-    oracle = make(extra_states=max(extra, len(quotient(target, equivalence=BY)) - size))
+    extra = max(extra, len(quotient(target, equivalence=BY)) - size)
+    oracle = make(extra_states=extra)
     found = oracle.counterexamples(hypothesis, tree(target))
     assert bool(len(found)) == (distinguish(target, hypothesis, equivalence=BY) is not None)
     if not len(found):
-        most = size + oracle.certificate.details["extra_states"]
-        assert oracle.certificate.statement.endswith(f"at most {most} states")
+        assert oracle.certificate.statement.endswith(f"at most {size + extra} states")
 
 
 def mutants(pdfa: PDFA) -> list[PDFA]:
@@ -108,7 +110,7 @@ def test_as_many_words_as_the_bound_allows_and_fewer_by_wp() -> None:
     for make in BOTH:
         oracle = make(extra_states=2)
         assert not len(oracle.counterexamples(target, tree(target)))
-        counts.append(oracle.certificate.details["words"])
+        counts.append(cast("int", oracle.certificate.details["words"]))
     assert counts[1] < counts[0] <= len(target) * (1 + 2 + 4 + 8) * suffixes
 
 
@@ -155,7 +157,7 @@ MAKERS: list[EquivalenceOracle] = [
 @settings(max_examples=20)
 @given(pdfas(alphabet="ab"), pdfas(alphabet="ab"), st.randoms())
 def test_counterexamples_do_not_depend_on_the_numbering_of_states(
-    place: int, target: PDFA, hypothesis: PDFA, random: st.random.Random
+    place: int, target: PDFA, hypothesis: PDFA, random: Random
 ) -> None:
     order = list(range(len(hypothesis)))
     random.shuffle(order)
@@ -174,7 +176,7 @@ def test_a_mixed_oracle_asks_first_who_has_found_most() -> None:
     )
     assert len(found.pdfa) == 7
     assert oracle.finds[0] == 0 < oracle.finds[1]
-    members = found.certificate.details["members"]
+    members = cast("list[dict[str, Any]]", found.certificate.details["members"])
     assert [one["statement"] for one in members] == [
         "model and automaton agree on all words of up to 4 symbols",
         "equivalent to the model, if that has at most 13 states",
@@ -185,7 +187,7 @@ def test_a_mixed_oracle_asks_first_who_has_found_most() -> None:
 def test_bad_input_is_refused(make: type[WOracle]) -> None:
     for extra in (-1, 0.5, None):
         with pytest.raises(InputError, match="extra_states"):
-            make(extra_states=extra)
+            make(extra_states=extra)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="choose fewer extra states"):
         make(extra_states=30).counterexamples(chain(3, reset=True), tree(chain(3, reset=True)))
     observations = ObservationTree(AutomatonModel(chain(3)), Tolerance(0.1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.arrays import grown
 from pdfalearn.learners._counterexamples import Breaks, Counterexamples
@@ -78,7 +79,7 @@ class GuessingQuaNT(QuaNT):
                 self._state_of[twin] = state
         return int(self._twins[state])
 
-    def _states_for(self, expected: Integers) -> Integers:
+    def _states_for(self, expected: NDArray[np.integer]) -> Integers:
         """Return the states that are taken for states of the reference, or for ones like these."""
         groups = self._reference.groups
         of_group = np.full(int(groups.max(initial=0)) + 1, -1)
@@ -142,7 +143,8 @@ class GuessingQuaNT(QuaNT):
         fits = (found >= 0) & (tree.states[leaves] == found)
         fits &= (at == ROOT) | (tree.parents[leaves] == at)
         self._targets[left[fits]], self._guessed[left[fits]] = leaves[fits], True
-        return left[~fits]
+        still: Integers = left[~fits]
+        return still
 
     def _is_possible(self, states: Integers, symbols: Integers) -> Flags:
         """Return which transitions are possible; note the others as undefined."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pdfalearn.arrays import numbered_rows
-from pdfalearn.equivalence import checked_keys, quotient
+from pdfalearn.equivalence import check_equivalence, checked_keys, quotient
 from pdfalearn.errors import InputError
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
@@ -31,7 +31,8 @@ class Reference:
 
     def __init__(self, pdfa: PDFA, observations: ObservationTree) -> None:
         self._observations = observations
-        small = quotient(check_pdfa(pdfa, "reference"), equivalence=observations.equivalence)
+        by = check_equivalence(observations.equivalence)
+        small = quotient(check_pdfa(pdfa, "reference"), equivalence=by)
         ours = observations.alphabet
         columns = np.array([place for place, s in enumerate(ours) if s in small.alphabet], int)
         if not len(columns):
@@ -46,7 +47,7 @@ class Reference:
         self._rows[:, 0] = small.probabilities[:, 0]
         self._rows[:, columns + 1] = small.probabilities[:, theirs + 1]
         # The class of every state as the reference has it, and what follows words of each class.
-        self._kinds = numbered_rows(checked_keys(observations.equivalence, self._rows))
+        self._kinds = numbered_rows(checked_keys(by, self._rows))
         self._suffixes: list[list[int]] = [[]] * (int(self._kinds.max()) + 1)
         if observations.query_cost.prefix == 0:
             self._suffixes = [self._telling_suffix(kind) for kind in range(len(self._suffixes))]

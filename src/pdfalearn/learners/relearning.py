@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pdfalearn.arrays import grown
 from pdfalearn.learners._guessing import GuessingQuaNT
@@ -75,7 +76,7 @@ class RelearningQuaNT(GuessingQuaNT):
         """Return what `QuaNT` does, and how much rests on guesses."""
         self._grow()
         guessed = self._guessed[: self.size * self._symbols]
-        report = {
+        report: dict[str, object] = {
             "states": len(self._reference),
             "dropped": self._is_dropped,
             "walks": len(self._walks),
@@ -91,7 +92,7 @@ class RelearningQuaNT(GuessingQuaNT):
         depth = reachable_in(self._reference.table[:-1], 0).depth
         length = max(_SYMBOLS, _TIMES * depth)
         while not self._is_dropped:
-            plans, walks, size = self._plans(), [], self.size
+            plans, walks, size = self._plans(), list[list[int]](), self.size
             left, fresh = plans.left.copy(), plans.fresh.copy()
             while len(walks) <= len(self._walks) // 4 and (word := plans.plan(length)):
                 walks.append(word)
@@ -118,9 +119,8 @@ class RelearningQuaNT(GuessingQuaNT):
         is_new = (found < 0) & (self._sought < _SOUGHT)
         is_new[-1] = False
         known, ways = self._table()[:-1], numbers[reference.table[self._twins[:size]]]
-        is_open = np.zeros(size * symbols, dtype=bool)
-        is_open[self.unresolved()] = True
-        is_open = is_open.reshape(size, symbols)
+        is_open = np.zeros((size, symbols), dtype=bool)
+        is_open.reshape(-1)[self.unresolved()] = True
         guessed = self._guessed[: size * symbols].reshape(size, symbols)
         shown = self._shown[: size * symbols].reshape(size, symbols) >= 0
         told = (is_open | (guessed & ~shown)) & (ways >= 0)
@@ -171,7 +171,7 @@ class RelearningQuaNT(GuessingQuaNT):
         expected = np.append(classes[self._access[:size]], (UNKNOWN, UNDEFINED))[runs]
         return runs, ((runs != size) & (expected != classes[path])).nonzero()[0]
 
-    def _transitions(self, words: Words, runs: Integers) -> Integers:
+    def _transitions(self, words: Words, runs: NDArray[np.integer]) -> Integers:
         """Return the transition taken after each prefix of words; -1 where there is none."""
         places = np.full(len(runs), -1)
         is_inside = np.ones(len(runs), dtype=bool)

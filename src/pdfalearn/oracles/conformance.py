@@ -234,7 +234,8 @@ def _step(
     if parents is not None:  # the states are numbered breadth first
         first = np.unique(places * (len(pdfa) + 1) + ends + 1, return_index=True)[1]
         in_tree = first[(ends[first] > 0) & (parents[ends[first]] == places[first])]
-        places, letters, ends = (np.delete(part, in_tree) for part in (places, letters, ends))
+        kept = np.delete(np.arange(len(ends)), in_tree)
+        places, letters, ends = places[kept], letters[kept], ends[kept]
     longer = prefixes_of(words, places, words.lengths[places])
     return join_words(longer, Words(letters, np.arange(len(letters) + 1))), ends
 

@@ -170,9 +170,8 @@ class MixedOracle(ChainOracle):
 
     def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
         """Return the counterexamples of the first member that finds any."""
-        self._oracles = tuple(
-            sorted(self._members, key=lambda member: -(member.finds + 1) / (member.words + 1))
-        )
+        ordered = sorted(self._members, key=lambda one: -(one.finds + 1) / (one.words + 1))
+        self._oracles = tuple(ordered)
         return super().counterexamples(hypothesis, observations)
 
 
