@@ -87,7 +87,8 @@ class GuessingQuaNT(QuaNT):
         of_group[groups[known]] = self._state_of[known]
         of_group = np.append(of_group[groups], -1)
         found = self._state_of[expected]
-        return np.where(found >= 0, found, of_group[expected])
+        either: Integers = np.where(found >= 0, found, of_group[expected])
+        return either
 
     def _sift(self, moved: Integers, first_new: int, stop: int | None = None) -> None:
         """Guess where transitions lead, and sift those that cannot be guessed."""
