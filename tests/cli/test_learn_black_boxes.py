@@ -58,6 +58,10 @@ def test_the_whole_road(black_boxes: Path, target: list[str]) -> None:
     [
         (["--oracle", "walks", "--walks-per-state", 5], "tested"),
         (["--oracle", "words"], "tested"),
+        (["--oracle", "w", "--extra-states", 0], "tested"),
+        (["--oracle", "wp"], "tested"),
+        (["--oracle", "random-wp", "--walks-per-state", 2], "tested"),
+        (["--oracle", "mixed", "--walks-per-state", 2], "pac"),
         (["--sampler", "model"], "pac"),
         (["--sampler", "hypothesis", "--sampler", "uniform"], "pac"),
         (["--sampler", "corpus.txt"], "pac"),
@@ -168,3 +172,13 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_alphabets_that_are_not_what_was_meant(given: str, message: str) -> None:
     assert message in error_of("learn", "asked_model:ask", "--alphabet", given)
+
+
+def test_a_reference_makes_learning_cheaper(black_boxes: Path) -> None:
+    run("random", 60, "--seed", 1, "-o", "old.json")
+    options = ("--reference", "old.json", "-o", "new.json")
+    again = run_json("learn", "old.json", *options)
+    assert 5 * again["statistics"]["words"] < run_json("learn", "old.json")["statistics"]["words"]
+    assert again["certificate"]["reference"]["changes"]["transitions"] == 0
+    assert again["notes"][0].startswith("since the reference: 0 changed rows")
+    assert "missing.json" in error_of("learn", "old.json", "--reference", "missing.json")

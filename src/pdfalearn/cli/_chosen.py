@@ -162,16 +162,27 @@ class Chosen(SimpleNamespace):
             return lambda relation: default_oracle(model, relation, self.seed)
         oracles, length = pdfalearn.oracles, self.max_length
         length = MAX_LENGTH if length is None else length
-        make: Callable[[], EquivalenceOracle] = partial(oracles.AllWordsOracle, length)
-        if kind == "walks":
-            walks = {"walks_per_state": self.walks_per_state or options.WALKS_PER_STATE}
-            make = partial(oracles.StatePrefixOracle, **walks, walk_length=length, seed=self.seed)
-        elif kind == "pac":
+        walks = {
+            "walks_per_state": self.walks_per_state or options.WALKS_PER_STATE,
+            "walk_length": length,
+            "seed": self.seed,
+        }
+        extra = 1 if self.extra_states is None else self.extra_states
+        make: dict[str, Callable[[], EquivalenceOracle]] = {
+            "words": partial(oracles.AllWordsOracle, length),
+            "walks": partial(oracles.StatePrefixOracle, **walks),
+            "random-wp": partial(oracles.RandomWpOracle, **walks),
+            "w": partial(oracles.WOracle, extra_states=extra),
+            "wp": partial(oracles.WpOracle, extra_states=extra),
+        }
+        if kind in ("pac", "mixed"):
             # A sweep makes many oracles, and the standard input can be read once only.
             sampler = self._make_test_sampler(model, length)
             shares = {"epsilon": EPSILON, "delta": DELTA} | self.collect_given(("epsilon", "delta"))
-            make = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
-        return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make())
+            make["pac"] = partial(oracles.PACOracle, **shares, sampler=sampler, seed=self.seed)
+        kinds = ("pac", "walks", "random-wp")
+        make["mixed"] = lambda: oracles.MixedOracle(*(make[each]() for each in kinds))
+        return lambda _relation: oracles.ChainOracle(oracles.KnownAnswersOracle(), make[kind]())
 
     def _make_test_sampler(self, model: Model, length: int) -> SamplerLike:
         """Mix the samplers; without any, the one that the default oracle has."""

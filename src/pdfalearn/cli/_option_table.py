@@ -84,6 +84,7 @@ OPTIONS: dict[str, Settings] = {
         show_default="one line that is renewed in a terminal, else 10; none with --json",
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
+    "reference": value(kind("FILE"), "Begin with an old automaton, and say what has changed."),
     "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),
@@ -142,10 +143,12 @@ OPTIONS: dict[str, Settings] = {
     ),
     # How differences are looked for.
     "oracle": choice(
-        *("exact", "pac", "walks", "words"),
+        *("exact", "pac", "walks", "words", "w", "wp", "random-wp", "mixed"),
         text="How differences are looked for. exact: for a PDFA, its default. pac: sampled words, "
         "with a certificate; the default of all other models. walks: random walks from every "
-        "state. words: all words up to --max-length.",
+        "state. words: all words up to --max-length. w, wp: every fault with --extra-states. "
+        "random-wp: walks, and then suffixes that tell where they should lead. mixed: pac, walks "
+        "and random-wp, first what has found most.",
     ),
     "epsilon": value(
         kind("E", float), "pac: the largest share of words that may differ.", show_default="0.01"
@@ -165,8 +168,9 @@ OPTIONS: dict[str, Settings] = {
         NATURAL, "The greatest length of sampled words, walks or all words.", show_default="20"
     ),
     "walks_per_state": value(
-        POSITIVE, "walks: how many begin at each state.", show_default=str(WALKS_PER_STATE)
+        POSITIVE, "How many walks begin at each state.", show_default=str(WALKS_PER_STATE)
     ),
+    "extra_states": value(NATURAL, "w, wp: how many states more there may be.", show_default="1"),
     # Bounds, as `Budget` has them.
     "max_words": value(POSITIVE, "Stop at this many words asked of the model."),
     "max_symbols": value(NATURAL, "Stop at this many symbols asked of the model."),

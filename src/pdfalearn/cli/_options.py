@@ -24,7 +24,7 @@ OF_COPIES = ("replicas", "scheduler", "replica_timeout")
 WRAPPERS = {"guide": "Guided", "temperature": "Temperature", "top_k": "TopK", "top_p": "TopP"}
 """The options that constrain a model, with the classes that do so, from the innermost on."""
 MODEL = ("alphabet", "by_word", *OF_LLMS, *WRAPPERS, *OF_COPIES)
-ORACLE = ("oracle", "epsilon", "delta", "samplers", "max_length", "walks_per_state")
+ORACLE = ("oracle", "epsilon", "delta", "samplers", "max_length", "walks_per_state", "extra_states")
 BUDGET = tuple(name for name in OPTIONS if name.startswith("max_") and name != "max_length")
 SPENDING = ("symbols", "words", "cost", "seconds")
 RUN = ("store", "model_id", "audit", "seed")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 import pdfalearn
-from pdfalearn.cli._chosen import Chosen
+from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
 from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
@@ -36,7 +36,7 @@ _MOST_UNRESOLVED = 5
     option("kappa", "Learn with K intervals (quantization).", show_default=str(DEFAULT_KAPPA)),
     option("exact", "Learn to the last bit."),
     option("tolerance", "Learn within a tolerance; for lpstar and wlstar only."),
-    "equivalence decimals learner",
+    "equivalence decimals learner reference",
     *ORACLE,
     *BUDGET,
     *RUN,
@@ -58,6 +58,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     $ pdfalearn learn target.json --kappa 10 --tree tree.svg
     $ pdfalearn learn target.json --equivalence topk:1 -o likeliest.json
     $ pdfalearn learn my_file.py:make_model --equivalence my_file.py:keys --max-words 5000
+    $ pdfalearn learn target.json --reference learnt.json
     $ pdfalearn learn my_module:my_model --alphabet ab --kappa 20 --epsilon 0.01
         --delta 0.01 --store answers.db --model-id my-model-v1 -o out.json
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000
@@ -71,8 +72,9 @@ def learn(chosen: Chosen) -> LongRun[Result]:
 
     relation = _make_relation(chosen)
     outputs = _outputs(chosen)
-    chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store)
+    chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store, chosen.reference)
     model = chosen.make_model(chosen.model)
+    reference = None if chosen.reference is None else read_automaton(chosen.reference)
     oracle = chosen.make_oracles(model)(relation)
     is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
     run = partial(
@@ -80,6 +82,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         model,
         equivalence=relation,
         oracle=oracle,
+        reference=reference,
         budget=chosen.make_budget(),
         **chosen.collect("learner", *RUN),
     )

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pdfalearn.learners.protocol import Learner as Learner
     from pdfalearn.learners.quant import QuaNT as QuaNT
     from pdfalearn.learners.quant_paper import PaperQuaNT as PaperQuaNT
+    from pdfalearn.learners.relearning import RelearningQuaNT as RelearningQuaNT
     from pdfalearn.learners.wlstar import WLStar as WLStar
     from pdfalearn.observations import ObservationTree as ObservationTree
 

@@ -30,6 +30,8 @@ class Findings(NamedTuple):
     tree_depth: int = 0
     # How many suffixes it has.
     inner_nodes: int = 0
+    # What came of the automaton that it began with, ready for JSON.
+    reference: dict[str, object] | None = None
 
 
 class ThreeVerbs(Protocol):

@@ -280,6 +280,9 @@ class Run:
         if counts.outside_known:
             details = {**certificate.details, **counts.outside_details}
             certificate = replace(certificate, details=details)
+        if findings.reference is not None:
+            details = {**certificate.details, "reference": findings.reference}
+            certificate = replace(certificate, details=details)
         return Result(
             pdfa=pdfa,
             statistics=statistics,

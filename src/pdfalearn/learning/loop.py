@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pdfalearn.learners as learners
 from pdfalearn.budgets import Budget
@@ -35,7 +37,7 @@ from pdfalearn.oracles import (
     KnownAnswersOracle,
     PACOracle,
 )
-from pdfalearn.pdfa import PDFA
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import LearningInterrupted, Progress, Result
 from pdfalearn.samplers import HypothesisWords, UniformWords
 
@@ -69,6 +71,7 @@ def learn(
     equivalence: Relation = DEFAULT_EQUIVALENCE,
     oracle: EquivalenceOracle | None = None,
     learner: str | Maker = "quant",
+    reference: PDFA | None = None,
     budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
     model_id: str | None = None,
@@ -96,6 +99,10 @@ def learn(
         `Tolerance`. A callable takes an `ObservationTree` and returns a learner, which needs the
         verbs ``start``, ``refine`` and ``hypothesis`` only; that is also how to choose a
         learner's parameters.
+    reference : PDFA, optional
+        An automaton that the model may be like, such as that of an earlier version. It is a guess
+        only: the result is what it would be without, up to the numbers of states, and the less
+        differs the fewer words are asked. For "quant" and "quant-classes" only.
     budget : Budget, optional
         How much learning may cost. Reaching a bound is not an error: the result is the automaton
         learnt so far, and its certificate says where learning stopped. Without a budget, learning
@@ -147,6 +154,8 @@ def learn(
     exact: equivalent to the target
     """
     maker = _maker(learner, equivalence)
+    if reference is not None:
+        maker = _relearner(learner, reference)
     audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
     asked = as_model(model)
     if oracle is None:
@@ -181,7 +190,8 @@ def learn(
             keeps_last=callable(learner),
         )
         interrupts.salvage = run.salvage
-        return run.finish(maker, store, key, audit, seed)
+        result = run.finish(maker, store, key, audit, seed)
+    return result if reference is None else _with_changes(result, reference)
 
 
 def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
@@ -195,6 +205,31 @@ def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
             return makers[learner]
     names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
     raise InputError(f"there is no learner {learner!r}; there are {names}")
+
+
+def _relearner(learner: str | Maker, reference: PDFA) -> Maker:
+    """Return what makes a learner that begins with a reference."""
+    if learner not in ("quant", "quant-classes"):
+        raise InputError(f"only quant and quant-classes take a reference, not {learner!r}")
+    traces, reference = None if learner == "quant" else False, check_pdfa(reference, "reference")
+    return partial(learners.RelearningQuaNT, reference=reference, traces=traces)
+
+
+def _with_changes(result: Result, reference: PDFA) -> Result:
+    """Return a result with what differs from its reference, and how much was not asked."""
+    from pdfalearn.results import ReferenceChanges  # which few runs need
+
+    by = check_equivalence(result.equivalence)
+    changes = ReferenceChanges.between(reference, result.pdfa, equivalence=by)
+    told = cast("dict[str, int]", result.certificate.details["reference"])
+    counts = {name: len(found) for name, found in vars(changes).items()}
+    details = {**result.certificate.details, "reference": {**told, "changes": counts}}
+    note = (
+        f"since the reference: {changes.statement}; {told['not_sifted']:,} transitions rest on "
+        f"walks and on the oracle, {told['not_tested']:,} of them on the oracle alone"
+    )
+    certificate = replace(result.certificate, details=details)
+    return replace(result, certificate=certificate, notes=(*result.notes, note))
 
 
 def default_oracle(

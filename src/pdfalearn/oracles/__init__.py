@@ -7,9 +7,13 @@ from pdfalearn.doors import open_door
 if TYPE_CHECKING:
     from pdfalearn.oracles.comparison import AllWordsOracle as AllWordsOracle
     from pdfalearn.oracles.comparison import KnownAnswersOracle as KnownAnswersOracle
+    from pdfalearn.oracles.conformance import RandomWpOracle as RandomWpOracle
+    from pdfalearn.oracles.conformance import WOracle as WOracle
+    from pdfalearn.oracles.conformance import WpOracle as WpOracle
     from pdfalearn.oracles.exact import ExactOracle as ExactOracle
     from pdfalearn.oracles.protocol import ChainOracle as ChainOracle
     from pdfalearn.oracles.protocol import EquivalenceOracle as EquivalenceOracle
+    from pdfalearn.oracles.protocol import MixedOracle as MixedOracle
     from pdfalearn.oracles.random_words import PACOracle as PACOracle
     from pdfalearn.oracles.random_words import StatePrefixOracle as StatePrefixOracle
     from pdfalearn.oracles.random_words import UnreachableSymbolWarning as UnreachableSymbolWarning

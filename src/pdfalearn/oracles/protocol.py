@@ -1,4 +1,4 @@
-"""What an equivalence oracle has to offer, and several of them one after the other."""
+"""What an equivalence oracle has to offer, and several of them, one after the other or mixed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class ChainOracle:
                 raise InputError(
                     f"{oracle!r} is not an equivalence oracle, such as KnownAnswersOracle()"
                 )
-        self._oracles = oracles
+        self._oracles: tuple[EquivalenceOracle, ...] = oracles
         self.certificate = NOTHING_KNOWN
         """What all members say, the strongest first: its kind and its figures are the chain's."""
 
@@ -127,3 +127,70 @@ class ChainOracle:
             },
         )
         return NO_WORDS
+
+
+class MixedOracle(ChainOracle):
+    """Asks oracles in turn, those first that have found most for their words so far.
+
+    Of every member it counts the queries that found a counterexample and the words that were asked
+    for; those with the largest share (finds + 1)/(words + 1) come first, as given where shares are
+    equal. As in a `ChainOracle`, a hypothesis passes only if no member finds anything.
+
+    Parameters
+    ----------
+    *oracles : EquivalenceOracle
+        The oracles.
+
+    Examples
+    --------
+    >>> from pdfalearn import FunctionModel, Quantization, learn
+    >>> from pdfalearn.datasets import chain
+    >>> from pdfalearn.oracles import AllWordsOracle, WpOracle
+    >>> oracle = MixedOracle(AllWordsOracle(3), WpOracle(extra_states=2))
+    >>> model = FunctionModel(chain(9).next_distributions, "a")
+    >>> len(learn(model, equivalence=Quantization(10), oracle=oracle).pdfa)
+    1
+    >>> oracle.finds, oracle.words
+    ([0, 0], [2, 0])
+    """
+
+    def __init__(self, *oracles: EquivalenceOracle) -> None:
+        super().__init__(*oracles)
+        self._members = [_CountedOracle(oracle) for oracle in oracles]
+
+    @property
+    def finds(self) -> list[int]:
+        """How many queries of each member have found a counterexample."""
+        return [member.finds for member in self._members]
+
+    @property
+    def words(self) -> list[int]:
+        """How many words have been asked for each member."""
+        return [member.words for member in self._members]
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        """Return the counterexamples of the first member that finds any."""
+        ordered = sorted(self._members, key=lambda one: -(one.finds + 1) / (one.words + 1))
+        self._oracles = tuple(ordered)
+        return super().counterexamples(hypothesis, observations)
+
+
+class _CountedOracle:
+    """An oracle, and what it has found for how many words."""
+
+    def __init__(self, oracle: EquivalenceOracle) -> None:
+        self._oracle = oracle
+        self.finds = self.words = 0
+
+    @property
+    def certificate(self) -> Certificate:
+        return self._oracle.certificate
+
+    def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+        before = observations.counts.words
+        try:
+            found = self._oracle.counterexamples(hypothesis, observations)
+        finally:
+            self.words += observations.counts.words - before
+        self.finds += len(found) > 0
+        return found

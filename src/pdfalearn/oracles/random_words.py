@@ -172,6 +172,8 @@ class StatePrefixOracle:
     tested: no difference on 10 random walks of 3 symbols from each of the 4 states
     """
 
+    _name = "random walks"
+
     def __init__(self, *, walks_per_state: int, walk_length: int, seed: int = 0) -> None:
         self._walks = check_integer(walks_per_state, "walks_per_state", 1)
         self._length = check_integer(walk_length, "walk_length", 1)
@@ -194,7 +196,7 @@ class StatePrefixOracle:
                 return found
         self.certificate = Certificate(
             "tested",
-            f"no difference on {self._walks} random walks of {self._length} symbols from each of "
+            f"no difference on {self._walks} {self._name} of {self._length} symbols from each of "
             f"the {len(access)} states",
             {"walks_per_state": self._walks, "walk_length": self._length, "states": len(access)},
         )

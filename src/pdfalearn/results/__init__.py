@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pdfalearn.results.learning_runs import Progress as Progress
     from pdfalearn.results.learning_runs import Result as Result
     from pdfalearn.results.learning_runs import Statistics as Statistics
+    from pdfalearn.results.references import ReferenceChanges as ReferenceChanges
     from pdfalearn.results.sweeps import Sweep as Sweep
     from pdfalearn.results.sweeps import SweepInterrupted as SweepInterrupted
     from pdfalearn.results.sweeps import SweepProgress as SweepProgress
