@@ -144,7 +144,7 @@ class Evidence:
         entries = np.ones(self.width + 1), (np.arange(self.width + 1), self.columns)
         lumping = csr_array(entries, shape=(self.width + 1, int(self.columns.max()) + 1))
         lumped = rows @ lumping
-        return lumped if isinstance(lumped, csr_array) else np.asarray(lumped)
+        return lumped if isinstance(lumped, csr_array) else np.ascontiguousarray(lumped)
 
     def spread(self, rows: Floats) -> Floats:
         """Return rows with a column for each symbol, where rare ones share one."""
@@ -251,19 +251,13 @@ class Evidence:
 
     def states(self, transitions: NDArray[np.int32], initial: int) -> NDArray[np.int32]:
         """Return the state after every node's word; -1 where a transition is missing."""
-        # Where the row of a state begins in the table of these; the last one is of no state.
-        count, width = len(transitions), self.width
-        begins = np.full((count + 1, width), count, dtype=np.int64)
-        np.copyto(begins[:-1], transitions, where=transitions >= 0)
-        table = begins.reshape(-1)
-        table *= width
-        found = np.full(self.size, initial * width, dtype=np.int64)
+        table = np.ascontiguousarray(transitions).reshape(-1)
+        found = np.full(self.size, initial, dtype=np.int64)
         for begin, end, parents, symbols in self._lineage:
-            places = found.take(parents)
-            places += symbols
-            table.take(places, out=found[begin:end], mode="clip")
-        found //= width
-        found[found == count] = -1
+            befores = found.take(parents)
+            afters = table.take(befores * self.width + symbols, mode="clip")
+            np.copyto(afters, -1, where=befores < 0)
+            found[begin:end] = afters
         return found.astype(np.int32)
 
     @cached_property

@@ -41,15 +41,21 @@ class Fit(NamedTuple):
     loss: float
 
 
-def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
+def fit_rows(
+    machine: Machine,
+    evidence: Evidence,
+    *,
+    within: bool = True,
+    prior_weight: float = PRIOR_WEIGHT,
+) -> Fit:
     """Return a machine with rows re-estimated on evidence, and its loss.
 
-    Rows are means of answers, drawn to their priors; a state that no word has reached keeps its
-    prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
+    Rows are means of answers, drawn to their priors as if ``prior_weight`` words had shown these; a
+    state that no word has reached keeps its prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
     """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine.rows))
-    rows = shrink_rows(sums, weights, machine.priors, PRIOR_WEIGHT, within=within)
+    rows = shrink_rows(sums, weights, machine.priors, prior_weight, within=within)
     logs = np.log(np.maximum(rows, FLOOR))
     crossed = float((sums * logs).sum())
     loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
@@ -75,17 +81,21 @@ def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
 def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
+    possible = find_possible(machine.rows, fit.states, evidence)
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
-    transitions[:, codes] = np.where(find_possible(fit, evidence), machine.transitions, -1)
+    transitions[:, codes] = np.where(possible, machine.transitions, -1)
     rows = np.zeros((len(machine.rows), len(alphabet) + 1))
     rows[:, np.append(0, codes + 1)] = machine.rows
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
 
-def find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
-    """Return which transitions words take, or have a probability above 0."""
-    possible = evidence.spread(fit.machine.rows)[:, 1:] > 0
-    befores = fit.states[evidence.parents[1:]]
+def find_possible(rows: Floats, states: States, evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which transitions words take, or have a probability above 0.
+
+    ``states`` has the state after every node's word.
+    """
+    possible = evidence.spread(rows)[:, 1:] > 0
+    befores = states[evidence.parents[1:]]
     known = befores >= 0
     possible[befores[known], evidence.symbols[1:][known]] = True
     return possible
@@ -107,20 +117,16 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     return Machine(transitions, rows, priors)
 
 
-def prune(fit: Fit, evidence: Evidence) -> Fit:
+def prune(fit: Fit, evidence: Evidence, *, prior_weight: float = PRIOR_WEIGHT) -> Fit:
     """Return a fit without states that no possible word reaches."""
-    machine, kept = fit.machine, find_kept(fit, evidence)
+    machine = fit.machine
+    possible = find_possible(machine.rows, fit.states, evidence)
+    kept = _find_reached(np.where(possible, machine.transitions, -1), 0)
     if len(kept) == len(machine.rows):
         return fit
     targets = np.zeros(len(machine.rows), dtype=np.int32)
     targets[kept] = kept
-    return fit_rows(redirect(machine, targets), evidence)
-
-
-def find_kept(fit: Fit, evidence: Evidence) -> Integers:
-    """Return the states that possible words reach, in their order."""
-    possible = np.where(find_possible(fit, evidence), fit.machine.transitions, -1)
-    return _find_reached(possible, 0)
+    return fit_rows(redirect(machine, targets), evidence, prior_weight=prior_weight)
 
 
 def _find_reached(transitions: States, initial: int) -> Integers:
@@ -154,4 +160,6 @@ def take_states(machine: Machine, order: Integers) -> Machine:
     numbers = np.full(len(machine.rows) + 1, -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
     transitions = numbers[machine.transitions[order]]
-    return Machine(transitions, machine.rows[order], machine.priors[order])
+    rows = machine.rows[order]
+    priors = rows if machine.priors is machine.rows else machine.priors[order]
+    return Machine(transitions, rows, priors)
