@@ -47,6 +47,7 @@ def fit_rows(
     *,
     within: bool = True,
     prior_weight: float = PRIOR_WEIGHT,
+    exact: bool = True,
 ) -> Fit:
     """Return a machine with rows re-estimated on evidence, and its loss.
 
@@ -54,7 +55,7 @@ def fit_rows(
     state that no word has reached keeps its prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
     """
     states = evidence.states(machine.transitions, 0)
-    sums, weights = evidence.sums(states, len(machine.rows))
+    sums, weights = evidence.sums(states, len(machine.rows), exact=exact)
     rows = shrink_rows(sums, weights, machine.priors, prior_weight, within=within)
     logs = np.log(np.maximum(rows, FLOOR))
     crossed = float((sums * logs).sum())

@@ -45,7 +45,7 @@ class PrefixObjective:
 
     def fit(self, machine: Machine) -> Fit:
         """Return a machine with the best rows."""
-        return fit_rows(machine, self.evidence, within=self._within)
+        return fit_rows(machine, self.evidence, within=self._within, exact=False)
 
     def take(self, fit: Fit) -> Fit:
         """Return a fit to this tree, which may have been one to another."""
