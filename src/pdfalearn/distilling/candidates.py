@@ -93,7 +93,7 @@ class Chooser:
         numbers = np.full(len(machine.rows), -1, dtype=np.int32)
         numbers[visited] = np.arange(len(visited))
         states = numbers[evidence.states(machine.transitions, 0)]
-        sums, weights = evidence.sums(states, len(visited))
+        sums, weights = evidence.sums(states, len(visited), exact=False)
         tried: dict[int, float] = {}
         last = self._last[is_contexts]
         pending = [last]

@@ -20,6 +20,9 @@ _RARE, _TINY = 1e-3, 1e-300
 # least this many symbols ahead.
 _DEEP, _PERIOD = 40, 16
 
+# About this many numbers are computed at once: they stay in the processor's cache.
+_AT_ONCE = 2**16
+
 Table = NDArray[np.float64] | csr_array[np.float64]
 
 
@@ -307,10 +310,15 @@ def make_dense(table: Table | Singles | csc_array[Any] | csr_array[Any]) -> NDAr
 
 def sum_xlogx(answers: Table) -> Floats:
     """Σ D·log D of every answer."""
-    logs = answers.copy()
-    values = logs.data if isinstance(logs, csr_array) else logs
-    values[:] = xlogx(values)
-    return np.asarray(logs.sum(axis=1))
+    if isinstance(answers, csr_array):
+        logs = answers.copy()
+        logs.data = xlogx(logs.data)
+        return np.asarray(logs.sum(axis=1))
+    sums, at_once = np.empty(len(answers)), _AT_ONCE // answers.shape[1] + 1
+    for begin in range(0, len(answers), at_once):
+        part = answers[begin : begin + at_once]
+        sums[begin : begin + at_once] = np.einsum("xa,xa->x", part, np.log(np.maximum(part, _TINY)))
+    return sums
 
 
 def find_runs(values: Integers) -> list[tuple[int, int, int]]:
