@@ -93,7 +93,7 @@ class Chooser:
         numbers = np.full(len(machine.rows), -1, dtype=np.int32)
         numbers[visited] = np.arange(len(visited))
         states = numbers[evidence.states(machine.transitions, 0)]
-        sums, weights = evidence.sums(states, len(visited), exact=False)
+        sums, weights = evidence.sums(states, len(visited))
         tried: dict[int, float] = {}
         last = self._last[is_contexts]
         pending = [last]
@@ -136,6 +136,9 @@ def fit_both(chosen: Candidate, evidence: Evidence, everything: Evidence) -> tup
     """Return the automaton of a candidate with rows from evidence, and with rows from more."""
     priors, weight = chosen.priors(chosen.strength, slice(None))
     machine = chosen.machine._replace(priors=priors)
-    fit = fit_rows(machine, evidence, prior_weight=weight)
-    fit = prune(fit, evidence, prior_weight=weight)
-    return fit, fit_rows(fit.machine, everything, prior_weight=weight)
+    fit = prune(fit_rows(machine, evidence, prior_weight=weight), evidence)
+    machine = fit.machine
+    states = everything.states(machine.transitions, 0)
+    sums = everything.sums(states, len(machine.rows))
+    refitted = machine._replace(rows=shrink_rows(*sums, machine.priors, weight))
+    return fit, fit._replace(machine=refitted, states=states)

@@ -72,8 +72,9 @@ class Contexts:
                 transitions[begin:end] = transitions[parents[begin:end]]
             longer = ((prefixes >= begin) & (prefixes < end)).nonzero()[0]
             transitions[prefixes[longer], lasts[longer]] = longer
-        rows = self._all_rows(prior_weight)[np.searchsorted(self._chosen, chosen)]
-        return take_states(Machine(transitions, rows, rows), self._put_mark_first(chosen))
+        none, rows = np.empty((len(chosen), 0)), self.rows(most, prior_weight, slice(None))
+        moved = take_states(Machine(transitions, none, none), self._put_mark_first(chosen))
+        return Machine(moved.transitions, rows, rows)
 
     def rows(self, most: int, prior_weight: float, states: Integers | slice) -> Floats:
         """Return the rows of some states of the automaton of the most useful contexts."""

@@ -211,7 +211,7 @@ def _compare(
             rows = table[states[part]]
             crossed[part] = -np.einsum("xa,xa->x", answers, logs[states[part]])
             crossed[part[((answers > 0) & (rows <= 0)).any(axis=1)]] = np.inf
-            distances[part] = np.abs(answers - rows).sum(axis=1)
+            distances[part] = np.abs(np.subtract(answers, rows, out=rows), out=rows).sum(axis=1)
             of_likeliest = answers[np.arange(len(part)), likeliest[states[part]]]
             is_wrong[part] = of_likeliest < answers.max(axis=1)
             continue

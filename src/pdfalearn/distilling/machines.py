@@ -118,16 +118,21 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
     return Machine(transitions, rows, priors)
 
 
-def prune(fit: Fit, evidence: Evidence, *, prior_weight: float = PRIOR_WEIGHT) -> Fit:
-    """Return a fit without states that no possible word reaches."""
-    machine = fit.machine
+def prune(fit: Fit, evidence: Evidence) -> Fit:
+    """Return a fit without states that no possible word reaches; what led there leads to the first.
+
+    No node's word is in these states.
+    """
+    machine, count = fit.machine, len(fit.machine.rows)
     possible = find_possible(machine.rows, fit.states, evidence)
     kept = _find_reached(np.where(possible, machine.transitions, -1), 0)
-    if len(kept) == len(machine.rows):
+    if len(kept) == count:
         return fit
-    targets = np.zeros(len(machine.rows), dtype=np.int32)
-    targets[kept] = kept
-    return fit_rows(redirect(machine, targets), evidence, prior_weight=prior_weight)
+    numbers = np.zeros(count + 1, dtype=np.int32)
+    numbers[kept], numbers[-1] = np.arange(len(kept)), -1
+    transitions = numbers[machine.transitions[kept]]
+    pruned = Machine(transitions, machine.rows[kept], machine.priors[kept])
+    return Fit(pruned, fit.logs[kept], numbers[fit.states], fit.loss)
 
 
 def _find_reached(transitions: States, initial: int) -> Integers:
