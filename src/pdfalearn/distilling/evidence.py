@@ -276,14 +276,14 @@ class Evidence:
         self, groups: NDArray[np.integer], count: int, *, exact: bool = True
     ) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
-        sums = make_dense(self.sum_answers(groups, count, exact=exact)).astype(np.float64, copy=False)
+        sums = make_dense(self.sum_answers(groups, count, exact=exact)).astype(
+            np.float64, copy=False
+        )
         known = groups >= 0
         weights = np.bincount(groups[known], self.weights[known], count)
-        return sums, weights.astype(np.float64)
+        return sums.astype(np.float64, copy=False), weights.astype(np.float64)
 
-    def sum_answers(
-        self, groups: NDArray[np.integer], count: int, *, exact: bool = True
-    ) -> Table:
+    def sum_answers(self, groups: NDArray[np.integer], count: int, *, exact: bool = True) -> Table:
         """Return the weighted sums of answers by group, sparse where answers are.
 
         If they need not be ``exact``, single precision takes a third of the time.

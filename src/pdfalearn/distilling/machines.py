@@ -52,13 +52,16 @@ def fit_rows(
     """Return a machine with rows re-estimated on evidence, and its loss.
 
     Rows are means of answers, drawn to their priors as if ``prior_weight`` words had shown these; a
-    state that no word has reached keeps its prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
+    state that no word has reached keeps its prior. ``within`` keeps rows within the supports that
+    were shown; else priors show symbols too. Where rows need not be ``exact``, single precision is
+    faster.
     """
     states = evidence.states(machine.transitions, 0)
     sums, weights = evidence.sums(states, len(machine.rows), exact=exact)
     rows = shrink_rows(sums, weights, machine.priors, prior_weight, within=within)
-    logs = np.log(np.maximum(rows, FLOOR))
-    crossed = float((sums * logs).sum())
+    logs = np.maximum(rows, FLOOR)
+    np.log(logs, out=logs)
+    crossed = float(np.vdot(sums, logs))
     loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
     return Fit(machine._replace(rows=rows), logs, states, loss)
 
@@ -67,10 +70,12 @@ def shrink_rows(
     sums: Floats, weights: Floats, priors: Floats, prior_weight: float, *, within: bool = True
 ) -> Floats:
     """Return means of answers, drawn to priors as if ``prior_weight`` words had shown these."""
+    rows: Floats = prior_weight * priors
     if within:
-        priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
-    rows = sums + prior_weight * priors
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+        rows *= (sums > 0) | (weights == 0)[:, None]
+    rows += sums
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
 
 
 def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
