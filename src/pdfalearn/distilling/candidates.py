@@ -69,10 +69,9 @@ class Chooser:
             yield size, self._compare(found)
 
     def _measure_searched(self, machine: Machine) -> Iterator[Candidate]:
-        def priors(strength: float, states: Integers | slice) -> tuple[Floats, float]:
-            return machine.priors[states], strength
-
-        yield from self._climb(machine, priors, is_contexts=False)
+        yield from self._climb(
+            machine, lambda strength, states: (machine.priors[states], strength), is_contexts=False
+        )
 
     def _measure_contexts(self, size: int) -> Iterator[Candidate]:
         def priors(strength: float, states: Integers | slice) -> tuple[Floats, float]:
@@ -80,15 +79,12 @@ class Chooser:
 
         yield from self._climb(self._contexts.machine(size), priors, is_contexts=True)
 
-    def _climb(
-        self, machine: Machine, priors: PriorsOf, *, is_contexts: bool
-    ) -> Iterator[Candidate]:
+    def _climb(self, machine: Machine, of: PriorsOf, *, is_contexts: bool) -> Iterator[Candidate]:
         """Yield candidates of several strengths, from the one chosen last to better ones.
 
         Only the states that held-out words visit have to have rows for that.
         """
-        evidence, held_out = self._evidence, self._held_out
-        visited = held_out.find_visited(machine.transitions)
+        evidence, visited = self._evidence, self._held_out.find_visited(machine.transitions)
         seen = take_states(machine, visited).transitions
         numbers = np.full(len(machine.rows), -1, dtype=np.int32)
         numbers[visited] = np.arange(len(visited))
@@ -99,12 +95,11 @@ class Chooser:
         pending = [last]
         while pending:
             for place in pending:
-                strength = STRENGTHS[place]
-                rows = shrink_rows(sums, weights, *priors(strength, visited))
-                possible = find_possible(rows, states, evidence)
-                words = held_out.sum_words(np.where(possible, seen, -1), 0, rows)
+                rows = shrink_rows(sums, weights, *of(STRENGTHS[place], visited))
+                transitions = np.where(find_possible(rows, states, evidence), seen, -1)
+                words = self._held_out.sum_words(transitions, 0, rows)
                 tried[place] = float(words.comparable.sum())
-                yield Candidate(machine, priors, strength, is_contexts, words)
+                yield Candidate(machine, of, STRENGTHS[place], is_contexts, words)
             if len(machine.rows) * _MANY < evidence.size:
                 return
             last = min(tried, key=lambda place: tried[place])
@@ -135,8 +130,8 @@ def choose_on_halves(losses: Sequence[Floats]) -> tuple[int, Integers]:
 def fit_both(chosen: Candidate, evidence: Evidence, everything: Evidence) -> tuple[Fit, Fit]:
     """Return the automaton of a candidate with rows from evidence, and with rows from more."""
     priors, weight = chosen.priors(chosen.strength, slice(None))
-    machine = chosen.machine._replace(priors=priors)
-    fit = prune(fit_rows(machine, evidence, prior_weight=weight), evidence)
+    fit = fit_rows(chosen.machine._replace(priors=priors), evidence, prior_weight=weight)
+    fit = prune(fit, evidence)
     machine = fit.machine
     states = everything.states(machine.transitions, 0)
     sums = everything.sums(states, len(machine.rows))

@@ -153,9 +153,7 @@ class HeldOut:
 
     def find_visited(self, transitions: NDArray[np.int32]) -> Integers:
         """Return the states that words visit, from state 0 on."""
-        visited = np.zeros(len(transitions), dtype=bool)
-        visited[self._evidence.states(transitions, 0)] = True
-        return visited.nonzero()[0]
+        return np.unique(self._evidence.states(transitions, 0))
 
     def sum_words(self, transitions: NDArray[np.int32], initial: int, rows: Floats) -> WordSums:
         """Measure an automaton word by word; -1 is an undefined transition."""

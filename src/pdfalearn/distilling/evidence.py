@@ -20,9 +20,6 @@ _RARE, _TINY = 1e-3, 1e-300
 # least this many symbols ahead.
 _DEEP, _PERIOD = 40, 16
 
-# About this many numbers are computed at once: they stay in the processor's cache.
-_AT_ONCE = 2**16
-
 Table = NDArray[np.float64] | csr_array[np.float64]
 
 
@@ -276,9 +273,7 @@ class Evidence:
         self, groups: NDArray[np.integer], count: int, *, exact: bool = True
     ) -> tuple[Floats, Floats]:
         """Return the weighted sums of answers, and of weights, by group; -1 is not a group."""
-        sums = make_dense(self.sum_answers(groups, count, exact=exact)).astype(
-            np.float64, copy=False
-        )
+        sums = make_dense(self.sum_answers(groups, count, exact=exact))
         known = groups >= 0
         weights = np.bincount(groups[known], self.weights[known], count)
         return sums.astype(np.float64, copy=False), weights.astype(np.float64)
@@ -314,11 +309,8 @@ def sum_xlogx(answers: Table) -> Floats:
         logs = answers.copy()
         logs.data = xlogx(logs.data)
         return np.asarray(logs.sum(axis=1))
-    sums, at_once = np.empty(len(answers)), _AT_ONCE // answers.shape[1] + 1
-    for begin in range(0, len(answers), at_once):
-        part = answers[begin : begin + at_once]
-        sums[begin : begin + at_once] = np.einsum("xa,xa->x", part, np.log(np.maximum(part, _TINY)))
-    return sums
+    values = np.maximum(answers, _TINY)
+    return np.asarray(np.einsum("xa,xa->x", answers, np.log(values, out=values)))
 
 
 def find_runs(values: Integers) -> list[tuple[int, int, int]]:

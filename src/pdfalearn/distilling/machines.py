@@ -171,6 +171,4 @@ def take_states(machine: Machine, order: Integers) -> Machine:
     numbers = np.full(len(machine.rows) + 1, -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
     transitions = numbers[machine.transitions[order]]
-    rows = machine.rows[order]
-    priors = rows if machine.priors is machine.rows else machine.priors[order]
-    return Machine(transitions, rows, priors)
+    return Machine(transitions, machine.rows[order], machine.priors[order])

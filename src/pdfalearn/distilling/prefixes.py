@@ -29,8 +29,8 @@ def polish(
         lighter = Machine(machine.transitions, rows, priors)
         found = polish(lighter, lumped, settings, within=within)
         transitions = found.machine.transitions
-        moved = machine._replace(transitions=transitions)
-        return fit_rows(moved, evidence, within=within, exact=False)
+        machine = machine._replace(transitions=transitions)
+        return fit_rows(machine, evidence, within=within, exact=False)
     objective = PrefixObjective(evidence, settings, within=within)
     return polish_fit(objective, objective.fit(machine))
 
