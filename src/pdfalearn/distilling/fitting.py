@@ -98,10 +98,8 @@ def refit(
         return _fit_counts(pdfa, source)
     else:
         evidence = _count_evidence(pdfa, as_corpus(source))
-    machine = _make_machine(pdfa, complete=transitions)
-    if transitions:
-        machine = polish(machine, evidence, within=is_model).machine
-    result = fit_rows(machine, evidence, within=is_model)
+    fit = polish if transitions else fit_rows
+    result = fit(_make_machine(pdfa, complete=transitions), evidence, within=is_model)
     lost = (result.machine.transitions < 0) & (result.machine.rows[:, 1:] > 0)
     if lost.any():
         symbol = pdfa.alphabet.symbols[int(lost.any(axis=0).argmax())]

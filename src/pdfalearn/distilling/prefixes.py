@@ -19,20 +19,16 @@ def polish(
     *,
     within: bool = True,
 ) -> Fit:
-    """Return a machine whose transitions and rows fit evidence better, if there is one.
-
-    Its rows are those of single precision.
-    """
+    """Return a machine whose transitions and rows fit evidence better, if there is one."""
     lumped = evidence.lumped
     if lumped is not evidence:  # compare by the frequent symbols alone
         rows, priors = (make_dense(lumped.lump(table)) for table in machine[1:])
         lighter = Machine(machine.transitions, rows, priors)
-        found = polish(lighter, lumped, settings, within=within)
-        transitions = found.machine.transitions
-        machine = machine._replace(transitions=transitions)
-        return fit_rows(machine, evidence, within=within, exact=False)
-    objective = PrefixObjective(evidence, settings, within=within)
-    return polish_fit(objective, objective.fit(machine))
+        transitions = polish(lighter, lumped, settings, within=within).machine.transitions
+    else:
+        objective = PrefixObjective(evidence, settings, within=within)
+        transitions = polish_fit(objective, objective.fit(machine)).machine.transitions
+    return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
 
 
 class PrefixObjective:
