@@ -284,7 +284,7 @@ class Evidence:
         If they need not be ``exact``, single precision takes a third of the time.
         """
         known = (groups >= 0).nonzero()[0]
-        factors = self.weights[known] if exact else np.ones(len(known), dtype=np.float32)
+        factors: NDArray[Any] = self.weights[known] if exact else np.ones(len(known), np.float32)
         choice = csr_array((factors, (groups[known], known)), shape=(count, self.size))
         sums = choice @ (self.answers if exact else self.weighted[0])
         return sums if isinstance(sums, csr_array) else np.asarray(sums)
