@@ -131,8 +131,7 @@ class Search:
                 if size > first and found.loss < losses[size]:
                     yield size, found
         for size, found in self._exchange():
-            taken = objective.take(found)  # what was found with fewer words can be polished
-            yield size, found if taken is found else polish_and_prune(objective, taken)
+            yield size, polish_and_prune(objective, objective.fit(found.machine))
 
     def run_from(self, machine: Machine, sizes: Sequence[int]) -> Iterator[Fit]:
         """Yield an automaton when it is polished, and then those of at most each smaller size."""
@@ -166,13 +165,9 @@ class Search:
             yield size, fit
 
     def _exchange(self) -> Iterator[tuple[int, Fit]]:
-        """Yield small automata, made better by growing smaller ones and reducing larger ones.
-
-        With cycles only those are yielded that became better.
-        """
+        """Yield small automata, made better by growing smaller ones and reducing larger ones."""
         objective = self._choose_objective(1)
         found = self._small = {size: objective.take(fit) for size, fit in self._small.items()}
-        before = {size: fit.machine.transitions for size, fit in found.items()}
         sizes = sorted(found)
         near = self._settings.near
         reaches = (near if size <= near else 1 for size in sizes)
@@ -187,9 +182,7 @@ class Search:
             self._try(objective, larger, objective.grow(found[size], more))
         for size, larger in pairs[::-1]:
             self._try(objective, size, reduce(objective, found[larger], size))
-        for size, fit in sorted(found.items(), reverse=True):
-            if not pairs or fit.machine.transitions is not before[size]:
-                yield size, fit
+        yield from sorted(found.items(), reverse=True)
 
     def _try(self, objective: PrefixObjective, size: int, fit: Fit) -> None:
         """Take an automaton for a size if it is better once it is polished."""
