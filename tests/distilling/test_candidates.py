@@ -7,11 +7,11 @@ import pytest
 
 from benchmarks.distilling.black_boxes import BlackBox, random_target
 from pdfalearn import Exact
-from pdfalearn.distilling.candidates import STRENGTHS, Choice, Chooser, refit_rows
+from pdfalearn.distilling.candidates import STRENGTHS, Choice, Chooser, fit_both
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Machine, fit_rows
+from pdfalearn.distilling.machines import Machine, find_possible, fit_rows
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.distilling.searching import search
 from pdfalearn.learners import ObservationTree
@@ -62,7 +62,7 @@ def test_contexts_stand_in_for_an_automaton_that_is_worse() -> None:
     bad = Machine(np.zeros((1, 3), dtype=np.int32), np.full((1, 4), 0.25), np.full((1, 4), 0.25))
     choices = setting.choose({8: [bad], 40: [bad, bad], 300: []})
     assert all(choice.candidate.is_contexts for choice in choices.values())
-    assert len(choices[8].candidate.fit.machine.rows) <= 8
+    assert len(choices[8].candidate.machine.rows) <= 8
     losses = [float(choices[size].candidate.sums.comparable.sum()) for size in (8, 40, 300)]
     assert losses == sorted(losses, reverse=True)
 
@@ -86,8 +86,23 @@ def test_each_half_is_measured_with_the_choice_of_the_other() -> None:
 def test_rows_get_all_answers_in_the_end() -> None:
     setting = Setting(3)
     choice = setting.choose({1: [setting.contexts.machine(1)]})[1]
-    refitted = refit_rows(choice.candidate, setting.everything)
     everything = setting.everything
+    fit, refitted = fit_both(choice.candidate, setting.evidence, everything)
     mean = everything.weights @ np.asarray(everything.answers) / everything.total
     assert refitted.machine.rows[0] == pytest.approx(mean, abs=1e-4)
-    assert np.abs(choice.candidate.fit.machine.rows[0] - mean).max() > 1e-4
+    assert np.abs(fit.machine.rows[0] - mean).max() > 1e-4
+
+
+@pytest.mark.parametrize("size", [3, 40, 300])
+def test_candidates_are_measured_as_what_they_are(size: int) -> None:
+    """The states that held-out words visit are enough for the figures of the whole automaton."""
+    setting = Setting(4)
+    chooser = Chooser(setting.evidence, setting.held_out, setting.contexts)
+    machine = setting.contexts.machine(size)
+    for found in (*chooser._measure_searched(machine), *chooser._measure_contexts(size)):
+        fit, _ = fit_both(found, setting.evidence, setting.everything)
+        possible = find_possible(fit.machine.rows, fit.states, setting.evidence)
+        transitions = np.where(possible, fit.machine.transitions, -1)
+        whole = setting.held_out.sum_words(transitions, 0, fit.machine.rows)
+        for mine, other in zip(found.sums, whole, strict=True):
+            assert mine == pytest.approx(other, abs=1e-9)

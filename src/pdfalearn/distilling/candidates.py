@@ -11,20 +11,19 @@ from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, WordSums
 from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import (
-    FLOOR,
     PRIOR_WEIGHT,
     Fit,
     Machine,
-    find_kept,
     find_possible,
     fit_rows,
     prune,
     shrink_rows,
+    take_states,
 )
 from pdfalearn.typing import Floats, Integers
 
-# Of a strength, what rows are drawn to, and as if how many words had shown it.
-PriorsOf: TypeAlias = Callable[[float], tuple[Floats, float]]
+# Of a strength, what the rows of some states are drawn to, and as if how many words had shown it.
+PriorsOf: TypeAlias = Callable[[float, Integers | slice], tuple[Floats, float]]
 
 # Rows may be drawn to what they are drawn to as if this many words had shown it.
 STRENGTHS = (0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
@@ -37,9 +36,9 @@ _MANY = 100
 class Candidate(NamedTuple):
     """An automaton that was measured on held-out words."""
 
-    # Its rows are drawn to the priors of its machine, as if ``prior_weight`` words had shown these.
-    fit: Fit
-    prior_weight: float
+    # Its rows are those of evidence, drawn to the priors of its strength; see `fit_both`.
+    machine: Machine
+    priors: PriorsOf
     strength: float
     is_contexts: bool
     sums: WordSums
@@ -70,51 +69,43 @@ class Chooser:
             yield size, self._compare(found)
 
     def _measure_searched(self, machine: Machine) -> Iterator[Candidate]:
-        fit = prune(fit_rows(machine, self._evidence), self._evidence)
-        priors = fit.machine.priors
-        yield from self._climb(fit, lambda strength: (priors, strength), is_contexts=False)
+        yield from self._climb(
+            machine, lambda strength, states: (machine.priors[states], strength), is_contexts=False
+        )
 
     def _measure_contexts(self, size: int) -> Iterator[Candidate]:
-        fit = fit_rows(self._contexts.machine(size), self._evidence)
-        kept = find_kept(fit, self._evidence)
-        pruned = prune(fit, self._evidence)
+        def priors(strength: float, states: Integers | slice) -> tuple[Floats, float]:
+            return self._contexts.rows(size, strength, states), PRIOR_WEIGHT
 
-        def priors(strength: float) -> tuple[Floats, float]:
-            return self._contexts.rows(size, strength)[kept], PRIOR_WEIGHT
+        yield from self._climb(self._contexts.machine(size), priors, is_contexts=True)
 
-        yield from self._climb(pruned, priors, is_contexts=True)
+    def _climb(self, machine: Machine, of: PriorsOf, *, is_contexts: bool) -> Iterator[Candidate]:
+        """Yield candidates of several strengths, from the one chosen last to better ones.
 
-    def _climb(self, fit: Fit, priors: PriorsOf, *, is_contexts: bool) -> Iterator[Candidate]:
-        """Yield candidates of several strengths, from the one chosen last to better ones."""
-        evidence, machine = self._evidence, fit.machine
-        sums, weights = evidence.sums(fit.states, len(machine.rows))
+        Only the states that held-out words visit have to have rows for that.
+        """
+        evidence, visited = self._evidence, self._held_out.find_visited(machine.transitions)
+        seen = take_states(machine, visited).transitions
+        numbers = np.full(len(machine.rows), -1, dtype=np.int32)
+        numbers[visited] = np.arange(len(visited))
+        states = numbers[evidence.states(machine.transitions, 0)]
+        sums, weights = evidence.sums(states, len(visited))
         tried: dict[int, float] = {}
         last = self._last[is_contexts]
         pending = [last]
         while pending:
             for place in pending:
-                drawn_to, weight = priors(STRENGTHS[place])
-                rows = shrink_rows(sums, weights, drawn_to, weight)
-                logs = np.log(np.maximum(rows, FLOOR))
-                crossed = float((sums * logs).sum())
-                entropies = float(evidence.weights @ evidence.negative_entropies)
-                loss = (entropies - crossed) / evidence.total
-                found = Fit(Machine(machine.transitions, rows, drawn_to), logs, fit.states, loss)
-                words = self._measure(found)
+                rows = shrink_rows(sums, weights, *of(STRENGTHS[place], visited))
+                transitions = np.where(find_possible(rows, states, evidence), seen, -1)
+                words = self._held_out.sum_words(transitions, 0, rows)
                 tried[place] = float(words.comparable.sum())
-                yield Candidate(found, weight, STRENGTHS[place], is_contexts, words)
+                yield Candidate(machine, of, STRENGTHS[place], is_contexts, words)
             if len(machine.rows) * _MANY < evidence.size:
                 return
             last = min(tried, key=lambda place: tried[place])
             around = {max(last - 1, 0), min(last + 1, len(STRENGTHS) - 1)}
             pending = sorted(around - {*tried})
         self._last[is_contexts] = last
-
-    def _measure(self, fit: Fit) -> WordSums:
-        machine = fit.machine
-        possible = find_possible(fit, self._evidence)
-        transitions = np.where(possible, machine.transitions, -1).astype(np.int32)
-        return self._held_out.sum_words(transitions, 0, machine.rows)
 
     def _compare(self, found: list[Candidate]) -> Choice:
         best, chosen = choose_on_halves([candidate.sums.comparable for candidate in found])
@@ -136,12 +127,13 @@ def choose_on_halves(losses: Sequence[Floats]) -> tuple[int, Integers]:
     return int((first + second).argmin()), by_other
 
 
-def refit_rows(choice: Candidate, evidence: Evidence) -> Fit:
-    """Return the automaton of a candidate with rows from more evidence."""
-    machine = choice.fit.machine
-    states = evidence.states(machine.transitions, 0)
-    sums, weights = evidence.sums(states, len(machine.rows))
-    rows = shrink_rows(sums, weights, machine.priors, choice.prior_weight)
-    return Fit(
-        machine._replace(rows=rows), np.log(np.maximum(rows, FLOOR)), states, choice.fit.loss
-    )
+def fit_both(chosen: Candidate, evidence: Evidence, everything: Evidence) -> tuple[Fit, Fit]:
+    """Return the automaton of a candidate with rows from evidence, and with rows from more."""
+    priors, weight = chosen.priors(chosen.strength, slice(None))
+    fit = fit_rows(chosen.machine._replace(priors=priors), evidence, prior_weight=weight)
+    fit = prune(fit, evidence)
+    machine = fit.machine
+    states = everything.states(machine.transitions, 0)
+    sums = everything.sums(states, len(machine.rows))
+    refitted = machine._replace(rows=shrink_rows(*sums, machine.priors, weight))
+    return fit, fit._replace(machine=refitted, states=states)

@@ -72,13 +72,14 @@ class Contexts:
                 transitions[begin:end] = transitions[parents[begin:end]]
             longer = ((prefixes >= begin) & (prefixes < end)).nonzero()[0]
             transitions[prefixes[longer], lasts[longer]] = longer
-        rows = self._all_rows(prior_weight)[np.searchsorted(self._chosen, chosen)]
-        return take_states(Machine(transitions, rows, rows), self._put_mark_first(chosen))
+        none, rows = np.empty((len(chosen), 0)), self.rows(most, prior_weight, slice(None))
+        moved = take_states(Machine(transitions, none, none), self._put_mark_first(chosen))
+        return Machine(moved.transitions, rows, rows)
 
-    def rows(self, most: int, prior_weight: float) -> Floats:
-        """Return the rows of the automaton of the most useful contexts."""
+    def rows(self, most: int, prior_weight: float, states: Integers | slice) -> Floats:
+        """Return the rows of some states of the automaton of the most useful contexts."""
         chosen = np.sort(self._order[:most])
-        places = np.searchsorted(self._chosen, chosen[self._put_mark_first(chosen)])
+        places = np.searchsorted(self._chosen, chosen[self._put_mark_first(chosen)][states])
         return np.asarray(self._all_rows(prior_weight)[places])
 
     def _put_mark_first(self, chosen: Integers) -> Integers:
@@ -155,10 +156,13 @@ def _compute_gains(sums: Table, above: Table, places: Integers) -> Floats:
         before = above[places[owners], sums.indices]
         logs = np.log(sums.data / weights[owners] * weights_above[owners] / before)
         return np.bincount(owners, sums.data * logs, len(places)).astype(np.float64)
-    dense, shorter = np.asarray(sums), np.asarray(above)[places]
+    gains = np.zeros(len(places))
+    new = (weights < weights_above).nonzero()[0]  # others have the same answers
+    dense, shorter = np.asarray(sums)[new], np.asarray(above)[places[new]]
     ratios = np.where(dense > 0, dense, 1.0) / np.where(dense > 0, shorter, 1.0)
-    ratios *= (weights_above / weights)[:, None]
-    return np.asarray((dense * np.log(ratios)).sum(axis=1))
+    ratios *= (weights_above / weights)[new, None]
+    gains[new] = (dense * np.log(ratios)).sum(axis=1)
+    return gains
 
 
 def _choose_best_first(parents: Integers, prefixes: Integers, gains: Floats, most: int) -> Integers:

@@ -29,8 +29,8 @@ from pdfalearn.results import (
 from pdfalearn.typing import Floats, Integers
 
 CONFIDENCE = 0.95
-# At most this many answers are compared at once.
-_AT_ONCE = 2**12
+# About this many numbers are compared at once: they stay in the processor's cache.
+_AT_ONCE = 2**16
 # Smaller divergences are rounding.
 _ROUNDING = 1e-12
 # What is so rare that it is in none of n words has at most this share over n of all, in 95%.
@@ -151,6 +151,10 @@ class HeldOut:
         high = interval.mean + float(np.hypot(interval.high - interval.mean, unseen))
         return interval._replace(high=high)
 
+    def find_visited(self, transitions: NDArray[np.int32]) -> Integers:
+        """Return the states that words visit, from state 0 on."""
+        return np.unique(self._evidence.states(transitions, 0))
+
     def sum_words(self, transitions: NDArray[np.int32], initial: int, rows: Floats) -> WordSums:
         """Measure an automaton word by word; -1 is an undefined transition."""
         states = self._evidence.states(transitions, initial)[self._nodes]
@@ -195,17 +199,17 @@ def _compare(
     crossed, distances = np.full(len(states), np.inf), np.full(len(states), 2.0)
     is_wrong = np.ones(len(states))
     known = (states >= 0).nonzero()[0]
-    likeliest = table.argmax(axis=1)
-    for begin in range(0, len(known), _AT_ONCE):
-        part = known[begin : begin + _AT_ONCE]
+    likeliest, is_sparse = table.argmax(axis=1), isinstance(all_answers, csr_array)
+    logs = table if is_sparse else np.log(np.where(table > 0, table, 1.0))
+    at_once = _AT_ONCE * len(states) // max(1, all_answers.size) + 1
+    for begin in range(0, len(known), at_once):
+        part = known[begin : begin + at_once]
         answers = all_answers[part]
         if not isinstance(answers, csr_array):
             rows = table[states[part]]
-            is_zero = rows <= 0
-            logs = np.log(np.where(is_zero, 1.0, rows))
-            crossed[part] = -np.einsum("xa,xa->x", answers, logs)
-            crossed[part[((answers > 0) & is_zero).any(axis=1)]] = np.inf
-            distances[part] = np.abs(answers - rows).sum(axis=1)
+            crossed[part] = -np.einsum("xa,xa->x", answers, logs[states[part]])
+            crossed[part[((answers > 0) & (rows <= 0)).any(axis=1)]] = np.inf
+            distances[part] = np.abs(np.subtract(answers, rows, out=rows), out=rows).sum(axis=1)
             of_likeliest = answers[np.arange(len(part)), likeliest[states[part]]]
             is_wrong[part] = of_likeliest < answers.max(axis=1)
             continue

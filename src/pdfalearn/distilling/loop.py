@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from pdfalearn.distilling.candidates import Chooser, refit_rows
+from pdfalearn.distilling.candidates import Chooser, fit_both
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
 from pdfalearn.distilling.evidence import Evidence
@@ -263,8 +263,7 @@ class Run:
         drawn = sampling.training.count_passes(self._observations)[nodes]
         found = []
         for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
-            fit = choice.candidate.fit
-            refitted = refit_rows(choice.candidate, everything)
+            fit, refitted = fit_both(choice.candidate, evidence, everything)
             pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
             rare = rare_loss(fit, evidence, drawn)
             found.append(Measurement(pdfa, choice.sums, fit.loss, rare))

@@ -41,17 +41,27 @@ class Fit(NamedTuple):
     loss: float
 
 
-def fit_rows(machine: Machine, evidence: Evidence, *, within: bool = True) -> Fit:
+def fit_rows(
+    machine: Machine,
+    evidence: Evidence,
+    *,
+    within: bool = True,
+    prior_weight: float = PRIOR_WEIGHT,
+    exact: bool = True,
+) -> Fit:
     """Return a machine with rows re-estimated on evidence, and its loss.
 
-    Rows are means of answers, drawn to their priors; a state that no word has reached keeps its
-    prior. ``within`` keeps rows within the supports that were shown; else priors show symbols too.
+    Rows are means of answers, drawn to their priors as if ``prior_weight`` words had shown these; a
+    state that no word has reached keeps its prior. ``within`` keeps rows within the supports that
+    were shown; else priors show symbols too. Where rows need not be ``exact``, single precision is
+    faster.
     """
     states = evidence.states(machine.transitions, 0)
-    sums, weights = evidence.sums(states, len(machine.rows))
-    rows = shrink_rows(sums, weights, machine.priors, PRIOR_WEIGHT, within=within)
-    logs = np.log(np.maximum(rows, FLOOR))
-    crossed = float((sums * logs).sum())
+    sums, weights = evidence.sums(states, len(machine.rows), exact=exact)
+    rows = shrink_rows(sums, weights, machine.priors, prior_weight, within=within)
+    logs = np.maximum(rows, FLOOR)
+    np.log(logs, out=logs)
+    crossed = float(np.vdot(sums, logs))
     loss = (float(evidence.weights @ evidence.negative_entropies) - crossed) / evidence.total
     return Fit(machine._replace(rows=rows), logs, states, loss)
 
@@ -60,10 +70,12 @@ def shrink_rows(
     sums: Floats, weights: Floats, priors: Floats, prior_weight: float, *, within: bool = True
 ) -> Floats:
     """Return means of answers, drawn to priors as if ``prior_weight`` words had shown these."""
+    rows: Floats = prior_weight * priors
     if within:
-        priors = np.where((sums > 0) | (weights == 0)[:, None], priors, 0.0)
-    rows = sums + prior_weight * priors
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+        rows *= (sums > 0) | (weights == 0)[:, None]
+    rows += sums
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
 
 
 def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
@@ -75,17 +87,21 @@ def spread_rows(machine: Machine, lumped: Evidence) -> Machine:
 def make_pdfa(fit: Fit, evidence: Evidence, alphabet: Alphabet) -> PDFA:
     """Make a PDFA: what has probability 0 and was never taken is undefined."""
     machine, codes = fit.machine, evidence.codes
+    possible = find_possible(machine.rows, fit.states, evidence)
     transitions = np.full((len(machine.rows), len(alphabet)), -1, dtype=np.int32)
-    transitions[:, codes] = np.where(find_possible(fit, evidence), machine.transitions, -1)
+    transitions[:, codes] = np.where(possible, machine.transitions, -1)
     rows = np.zeros((len(machine.rows), len(alphabet) + 1))
     rows[:, np.append(0, codes + 1)] = machine.rows
     return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
 
-def find_possible(fit: Fit, evidence: Evidence) -> NDArray[np.bool_]:
-    """Return which transitions words take, or have a probability above 0."""
-    possible = evidence.spread(fit.machine.rows)[:, 1:] > 0
-    befores = fit.states[evidence.parents[1:]]
+def find_possible(rows: Floats, states: States, evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which transitions words take, or have a probability above 0.
+
+    ``states`` has the state after every node's word.
+    """
+    possible = evidence.spread(rows)[:, 1:] > 0
+    befores = states[evidence.parents[1:]]
     known = befores >= 0
     possible[befores[known], evidence.symbols[1:][known]] = True
     return possible
@@ -108,19 +124,20 @@ def widen(machine: Machine, codes: Integers, wider: Integers) -> Machine:
 
 
 def prune(fit: Fit, evidence: Evidence) -> Fit:
-    """Return a fit without states that no possible word reaches."""
-    machine, kept = fit.machine, find_kept(fit, evidence)
-    if len(kept) == len(machine.rows):
+    """Return a fit without states that no possible word reaches; what led there leads to the first.
+
+    No node's word is in these states.
+    """
+    machine, count = fit.machine, len(fit.machine.rows)
+    possible = find_possible(machine.rows, fit.states, evidence)
+    kept = _find_reached(np.where(possible, machine.transitions, -1), 0)
+    if len(kept) == count:
         return fit
-    targets = np.zeros(len(machine.rows), dtype=np.int32)
-    targets[kept] = kept
-    return fit_rows(redirect(machine, targets), evidence)
-
-
-def find_kept(fit: Fit, evidence: Evidence) -> Integers:
-    """Return the states that possible words reach, in their order."""
-    possible = np.where(find_possible(fit, evidence), fit.machine.transitions, -1)
-    return _find_reached(possible, 0)
+    numbers = np.zeros(count + 1, dtype=np.int32)
+    numbers[kept], numbers[-1] = np.arange(len(kept)), -1
+    transitions = numbers[machine.transitions[kept]]
+    pruned = Machine(transitions, machine.rows[kept], machine.priors[kept])
+    return Fit(pruned, fit.logs[kept], numbers[fit.states], fit.loss)
 
 
 def _find_reached(transitions: States, initial: int) -> Integers:

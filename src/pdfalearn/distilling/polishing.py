@@ -123,11 +123,12 @@ def image_costs(
     """Return what `subtree_costs` does, but only in the states that a node's symbol leads to."""
     turns = evidence.turns
     logs = fit.logs.astype(np.float32)
-    parts = [
-        turns.answers[begin:end] @ logs[images.states[symbol]].T
-        for begin, end, symbol in turns.runs
-    ]
-    local = evidence.swept[1][:, None] - np.concatenate(parts)[turns.places]
+    local: Singles = np.empty((evidence.size, images.states.shape[1]), dtype=np.float32)
+    for begin, end, symbol in turns.runs:
+        rows = logs[images.states[symbol]]
+        np.matmul(turns.answers[begin:end], rows.T, out=local[begin:end])
+    local = local.take(turns.places, axis=0)
+    np.subtract(evidence.swept[1][:, None], local, out=local)
     # Where a node's symbol leads after each state that its parent's symbol leads to.
     symbols = turns.symbols[:, None]
     targets = fit.machine.transitions[images.states[turns.befores], symbols]

@@ -24,11 +24,11 @@ def polish(
     if lumped is not evidence:  # compare by the frequent symbols alone
         rows, priors = (make_dense(lumped.lump(table)) for table in machine[1:])
         lighter = Machine(machine.transitions, rows, priors)
-        found = polish(lighter, lumped, settings, within=within)
-        transitions = found.machine.transitions
-        return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
-    objective = PrefixObjective(evidence, settings, within=within)
-    return polish_fit(objective, objective.fit(machine))
+        transitions = polish(lighter, lumped, settings, within=within).machine.transitions
+    else:
+        objective = PrefixObjective(evidence, settings, within=within)
+        transitions = polish_fit(objective, objective.fit(machine)).machine.transitions
+    return fit_rows(machine._replace(transitions=transitions), evidence, within=within)
 
 
 class PrefixObjective:
@@ -45,7 +45,7 @@ class PrefixObjective:
 
     def fit(self, machine: Machine) -> Fit:
         """Return a machine with the best rows."""
-        return fit_rows(machine, self.evidence, within=self._within)
+        return fit_rows(machine, self.evidence, within=self._within, exact=False)
 
     def take(self, fit: Fit) -> Fit:
         """Return a fit to this tree, which may have been one to another."""

@@ -54,10 +54,7 @@ def search(
     """
     lumped = evidence.lumped
     for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
-        if lumped is evidence:
-            yield size, fit
-        else:
-            yield size, prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+        yield size, _spread(fit, lumped, evidence)
 
 
 def search_from(
@@ -71,10 +68,15 @@ def search_from(
     rows, priors = (make_dense(lumped.lump(table)) for table in start[1:])
     lighter = Machine(start.transitions, rows, priors)
     for fit in Search(lumped, False, True, settings).run_from(lighter, sizes):
-        if lumped is evidence:
-            yield fit
-        else:
-            yield prune(fit_rows(spread_rows(fit.machine, lumped), evidence), evidence)
+        yield _spread(fit, lumped, evidence)
+
+
+def _spread(fit: Fit, lumped: Evidence, evidence: Evidence) -> Fit:
+    """Return a fit to lumped evidence as one to all of it."""
+    if lumped is evidence:
+        return fit
+    spread = fit_rows(spread_rows(fit.machine, lumped), evidence, exact=False)
+    return prune(spread, evidence)
 
 
 class Search:
