@@ -151,6 +151,11 @@ class WFA(Frozen, LanguageModel):
     def _moves(self) -> Floats:
         return np.asarray(self.matrices.sum(axis=0))
 
+    @cached_property
+    def _strengths(self) -> Floats:
+        """What a symbol can make of a weight of 1 in each state, if nothing cancels out."""
+        return np.asarray(np.abs(self.matrices).sum(axis=2))
+
     @property
     def total(self) -> float:
         """The sum over all words."""
@@ -212,11 +217,13 @@ class WFA(Frozen, LanguageModel):
  Where the symbol is impossible
         both are 0.
         """
-        new = np.empty_like(vectors)
+        new, terms = np.empty_like(vectors), np.empty(len(vectors))
         for symbol in np.unique(symbols).tolist():
             here = symbols == symbol
             new[here] = vectors[here] @ self.matrices[symbol]
+            terms[here] = np.abs(vectors[here]) @ self._strengths[symbol]
         sums = np.abs(new).sum(axis=1)
+        new[sums <= _NOTHING * terms] = sums[sums <= _NOTHING * terms] = 0.0
         new /= np.where(sums > 0, sums, 1.0)[:, None]
         return new, sums
 
@@ -261,10 +268,11 @@ class WFA(Frozen, LanguageModel):
     def _follow_word(self, codes: list[int]) -> tuple[float, Floats]:
         vector, sums = self.initial, []
         for code in codes:
+            terms = np.abs(vector) @ self._strengths[code]
             vector = vector @ self.matrices[code]
             sums.append(total := np.abs(vector).sum())
-            if not total:
-                return -np.inf, vector
+            if total <= _NOTHING * terms:
+                return -np.inf, np.zeros_like(vector)
             vector = vector / total
         return float(np.log(sums).sum()), vector
 
