@@ -81,7 +81,7 @@ def test_sums_of_children_are_checked() -> None:
 
 def test_whole_words_are_not_rows() -> None:
     model = WordProbabilities(lambda words: [0.5 ** (len(w) + 1) for w in words], "a", prefixes=False)
-    with pytest.raises(InputError, match="only whole words, .* prefixes=True"):
+    with pytest.raises(InputError, match=r"only whole words, .*prefixes=True"):
         learn(model)
     with pytest.raises(InputError, match="only whole words"):
         model.answer(Batch.of([[]]))

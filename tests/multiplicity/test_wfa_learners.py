@@ -39,7 +39,7 @@ def check_learnt(learnt: LearntWFA, target: PFA | WFA | PDFA) -> None:
     assert learnt.equivalence_queries <= max(1, learnt.rank) + 1
 
 
-@examples(40)
+@examples(30)
 @given(pdfa=pdfas(max_states=6))
 def test_pdfa_are_learnt_with_their_rank(pdfa: PDFA) -> None:
     learnt = learn_wfa(pdfa)
@@ -53,7 +53,7 @@ def test_pdfa_are_learnt_with_their_rank(pdfa: PDFA) -> None:
     assert l2_distance(learnt.wfa, pdfa) < 1e-9
 
 
-@examples(40)
+@examples(30)
 @given(pfa=pfas())
 def test_pfa_are_learnt(pfa: PFA) -> None:
     learnt = learn_wfa(pfa)
@@ -61,7 +61,7 @@ def test_pfa_are_learnt(pfa: PFA) -> None:
     assert learnt.equivalence_queries <= learnt.rank
 
 
-@examples(40)
+@examples(30)
 @given(wfa=wfas())
 def test_any_function_of_finite_rank_is_learnt(wfa: WFA) -> None:
     learnt = learn_wfa(wfa)
@@ -121,39 +121,29 @@ def test_counterexamples_raise_the_rank() -> None:
     assert len(wfa_to_pdfa(learnt.wfa).pdfa) == 9
 
 
-@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 0.0])
-def test_near_singular_ranks_are_learnt_or_refused_and_never_wrong(gap: float) -> None:
-    pfa = PFA(
-        "ab",
+def hardly_two(gap: float) -> PFA:
+    """Two states for good, the more alike the smaller the gap; the second singular value is gap²."""
+    return PFA(
+        "a",
         initial=[0.5, 0.5],
-        matrices=[[[0.25, 0], [0, 0.25 + gap]], [[0.25, 0], [0, 0.25 - gap]]],
-        ends=[0.5, 0.5],
+        matrices=[[[0.5, 0], [0, 0.5 + gap]]],
+        ends=[0.5, 0.5 - gap],
     )
-    try:
-        learnt = learn_wfa(pfa)
-    except RankError as error:
-        assert 1e-16 < gap < 1e-5
-        assert "decided" in str(error)
-        return
-    assert gap >= 1e-9 or gap <= 1e-14
-    assert learnt.rank == (2 if gap >= 1e-9 else 1)
-    assert l2_distance(learnt.wfa, pfa) < 1e-12
 
 
-def test_some_near_singular_rank_is_refused() -> None:
-    def pfa(gap: float) -> PFA:
-        ends = [0.5, 0.5 - gap]
-        matrices = [[[0.5, 0], [0, 0.5 + gap]]]
-        return PFA("a", initial=[0.5, 0.5], matrices=matrices, ends=ends)
-
+def test_near_singular_ranks_are_learnt_or_refused_and_never_wrong() -> None:
     refused = []
-    for gap in 10.0 ** -np.arange(1, 17):
+    for gap in 10.0 ** -np.arange(1, 16, 0.25):
         try:
-            assert l2_distance(learn_wfa(pfa(gap)).wfa, pfa(gap)) < 1e-9
-        except RankError:
+            learnt = learn_wfa(hardly_two(gap))
+        except RankError as error:
+            assert "cannot be decided" in str(error)
             refused.append(gap)
+        else:
+            assert learnt.rank == (1 if refused else 2)
+            assert l2_distance(learnt.wfa, hardly_two(gap)) < 1e-12
     assert refused
-    assert max(refused) < 1e-5
+    assert 1e-8 < min(refused) <= max(refused) < 1e-5
 
 
 def test_rounded_values_need_their_error() -> None:
@@ -168,8 +158,8 @@ def test_rounded_values_need_their_error() -> None:
     learnt = learn_wfa(model, error=1e-8, tolerance=1e-4)
     assert learnt.rank == rank
     assert l2_distance(learnt.wfa, target) < 1e-5
-    with pytest.raises(RankError):
-        learn_wfa(model)  # as if all digits were right
+    with pytest.raises(InputError, match="above max_rank = 20"):
+        learn_wfa(model, max_rank=20)  # as if all digits were right
 
 
 def test_learnt_automata_are_models() -> None:

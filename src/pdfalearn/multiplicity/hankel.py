@@ -20,7 +20,7 @@ from pdfalearn.words import Words
 
 Code = tuple[int, ...]
 # Singular values of at least this many times what rounding can make are not 0.
-_CLEAR = 4.0
+_CLEAR = 16.0
 
 
 class AskedFunction:
@@ -84,9 +84,9 @@ def with_ends(wfa: WFA, ends: Floats) -> WFA:
 class Block:
     """The values of words that are a prefix followed by a suffix, and their scales.
 
-    Every row is divided by its largest entry, then every column by its length: the probability of
-    a long word is tiny, and says as much as that of a short one. An error of rounding is a share
-    of the entry, so that scaling does not enlarge it.
+    Every row is divided by its largest size, then every column by its length: the probability of
+    a long word is tiny, and says as much as that of a short one. Errors are shares of the sizes,
+    so that scaling does not enlarge them.
     """
 
     prefixes: list[Code]
@@ -102,9 +102,9 @@ class Block:
         """Ask for all words of a block."""
         asked = function.ask(one + other for one, other in product(prefixes, suffixes))
         table = asked.reshape(len(prefixes), len(suffixes), 2)
-        rows = _inverted(np.abs(table[..., 0]).max(axis=1, initial=0.0))
+        rows = _inverted(table[..., 1].max(axis=1, initial=0.0))
         scaled = rows[:, None, None] * table
-        columns = _inverted(np.linalg.norm(scaled[..., 0], axis=0))
+        columns = _inverted(np.linalg.norm(scaled[..., 1], axis=0))
         scaled *= columns[None, :, None]
         return cls(prefixes, suffixes, scaled[..., 0], scaled[..., 1], rows, columns)
 

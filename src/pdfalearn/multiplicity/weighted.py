@@ -108,7 +108,7 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
             continue
         added = np.diff(totals[-_LOOK:])
         square = float(((factor @ wfa.initial) ** 2).sum())
-        rounding = 1e-15 * totals[-1]
+        rounding = max(1e-15 * totals[-1], 1e-28 / max(size, 1e-300))
         if added.max() <= rounding:
             return float(np.sqrt(square))
         ratio = float((added[1:] / np.maximum(added[:-1], rounding)).max())
