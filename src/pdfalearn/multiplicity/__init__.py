@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from pdfalearn.doors import open_door
 
 if TYPE_CHECKING:
-    from pdfalearn.models import WFA as WFA
-    from pdfalearn.models import WordProbabilities as WordProbabilities
     from pdfalearn.multiplicity.weighted import ConvertedPDFA as ConvertedPDFA
     from pdfalearn.multiplicity.weighted import l2_distance as l2_distance
     from pdfalearn.multiplicity.weighted import minimise_wfa as minimise_wfa
