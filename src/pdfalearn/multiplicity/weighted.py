@@ -154,10 +154,12 @@ def shortest_difference(
     while len(vectors):
         sizes = np.abs(vectors).sum(axis=1)
         alive = sizes.nonzero()[0]
-        vectors, scales = vectors[alive] / sizes[alive, None], scales[alive] * sizes[alive]
+        vectors = vectors[alive] / sizes[alive, None]
+        with np.errstate(over="ignore"):  # values may grow beyond all bounds
+            scales = scales[alive] * sizes[alive]
         words = [words[place] for place in alive]
-        terms = np.maximum(scales * (np.abs(vectors) @ np.abs(wfa.ends)), least)
-        excess = scales * np.abs(vectors @ wfa.ends) - tolerance * terms
+        terms = np.maximum(np.abs(vectors) @ np.abs(wfa.ends), least / np.maximum(scales, 1e-300))
+        excess = np.abs(vectors @ wfa.ends) - tolerance * terms
         if (excess > 0).any():
             return wfa.alphabet.decode(words[int((excess / terms).argmax())])
         basis, kept = _extend(basis, vectors)
