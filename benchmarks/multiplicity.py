@@ -151,9 +151,9 @@ def quant(target: PDFA) -> tuple[int, int, int]:
 def observation_table(target: PDFA, *, is_linear: bool) -> tuple[int, int, int]:
     """Learn by a table of probabilities of words: states, questions, equivalence queries.
 
-    Rows are states if no other is a multiple of them (Feng, Han, Kwiatkowska and Parker), or if they
-    are linearly independent (Kaznatcheev and Panangaden); the suffixes of counterexamples become
-    columns. The equivalence query is exact, as QuaNT's.
+    Rows are states if no other is a multiple of them (Feng, Han, Kwiatkowska and Parker), or if
+    they are linearly independent (Kaznatcheev and Panangaden); the suffixes of counterexamples
+    become columns. The equivalence query is exact, as QuaNT's.
     """
     model, width = counted(target), len(target.alphabet)
     symbols = [(symbol,) for symbol in range(width)]
@@ -249,7 +249,9 @@ def _linear_difference(
     for symbol in range(len(model.alphabet)):
         words = [(*prefix, symbol) for prefix in prefixes]
         scales = (model.values(words) / first)[:, None]
-        matrices.append(scales * np.array([_row(model, word, suffixes) for word in words]) @ inverse)
+        matrices.append(
+            scales * np.array([_row(model, word, suffixes) for word in words]) @ inverse
+        )
     initial, ends = np.eye(len(prefixes))[0], np.ones(len(prefixes))
     wfa = WFA(model.alphabet, initial=initial, matrices=matrices, ends=ends)
     exact = WFA(

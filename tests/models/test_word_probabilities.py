@@ -80,7 +80,9 @@ def test_sums_of_children_are_checked() -> None:
 
 
 def test_whole_words_are_not_rows() -> None:
-    model = WordProbabilities(lambda words: [0.5 ** (len(w) + 1) for w in words], "a", prefixes=False)
+    model = WordProbabilities(
+        lambda words: [0.5 ** (len(w) + 1) for w in words], "a", prefixes=False
+    )
     with pytest.raises(InputError, match=r"only whole words, .*prefixes=True"):
         learn(model)
     with pytest.raises(InputError, match="only whole words"):
@@ -98,5 +100,5 @@ def test_bad_arguments() -> None:
 
 def test_it_can_be_pickled() -> None:
     model = WordProbabilities(np.ones_like, "ab", prefixes=True)  # type: ignore[arg-type]
-    assert pickle.loads(pickle.dumps(model)).alphabet == model.alphabet
+    assert pickle.loads(pickle.dumps(model)).alphabet == model.alphabet  # noqa: S301
     assert repr(model).startswith("WordProbabilities(")

@@ -46,7 +46,8 @@ class RationalWFA:
         self.initial = [exact(number) for number in wfa.initial.tolist()]
         self.ends = [exact(number) for number in wfa.ends.tolist()]
         self.matrices = [
-            [[exact(number) for number in row] for row in matrix] for matrix in wfa.matrices.tolist()
+            [[exact(number) for number in row] for row in matrix]
+            for matrix in wfa.matrices.tolist()
         ]
 
     def step(self, vector: Vector, symbol: int) -> Vector:

@@ -122,7 +122,7 @@ def test_counterexamples_raise_the_rank() -> None:
 
 
 def hardly_two(gap: float) -> PFA:
-    """Two states for good, the more alike the smaller the gap; the second singular value is gap²."""
+    """Two states for good, alike but for a gap; the second singular value is about its square."""
     return PFA(
         "a",
         initial=[0.5, 0.5],
@@ -136,8 +136,7 @@ def test_near_singular_ranks_are_learnt_or_refused_and_never_wrong() -> None:
     for gap in 10.0 ** -np.arange(1, 16, 0.25):
         try:
             learnt = learn_wfa(hardly_two(gap))
-        except RankError as error:
-            assert "cannot be decided" in str(error)
+        except RankError:
             refused.append(gap)
         else:
             assert learnt.rank == (1 if refused else 2)

@@ -217,6 +217,7 @@ class PFA(WFA):
         system = np.eye(int(within.sum())) - self._moves[np.ix_(within, within)]
         return float(self.initial[within] @ np.linalg.solve(system, values[within]))
 
+
 def _read_probabilities(given: ArrayLike, dimensions: int, name: str) -> Floats:
     return _check_probabilities(read_array(given, dimensions, name), name)
 

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 _KEPT = 2**23
 # Fewer words than this are followed one by one: a word of 100,000 symbols takes .4 s and not 15 s.
 _FEW = 8
-# What is this small beside the terms that it is the sum of is 0; a probability may be this negative.
+# What is this small beside the terms that it sums is 0; a probability may be this negative.
 _NOTHING, _ROUNDING = 1e-12, 1e-9
 
 
 class WFA(Frozen, LanguageModel):
     """A weighted automaton, or multiplicity automaton, over the real numbers.
 
-    The value of a word is the initial vector times the matrices of its symbols times the vector of
-    ends. Weights may be negative. Where the values are the probabilities of words, it is a language
-    model; a `PFA` is one whose weights are probabilities themselves. A WFA never changes after it is
-    made.
+    The value of a word is the initial vector times the matrices of its symbols times the final
+    vector. Weights may be negative. Where the values are the probabilities of words, it is a
+    language model; a `PFA` is one whose weights are probabilities themselves. A WFA never changes
+    after it is made.
 
     Parameters
     ----------
@@ -96,7 +96,9 @@ class WFA(Frozen, LanguageModel):
     def __repr__(self) -> str:
         width = len(self.alphabet)
         symbols = f"{width} symbols" if width > 8 else repr(self.alphabet.symbols)
-        return f"{type(self).__name__}({len(self)} state{'s' * (len(self) != 1)}, alphabet={symbols})"
+        return (
+            f"{type(self).__name__}({len(self)} state{'s' * (len(self) != 1)}, alphabet={symbols})"
+        )
 
     def __eq__(self, other: object) -> bool:
         """Return whether two automata are the same to the last bit, state for state."""
@@ -140,7 +142,7 @@ class WFA(Frozen, LanguageModel):
         if radius >= 1 - _NOTHING:
             raise InputError(
                 f"the sum over all words does not converge: the matrices sum to one of spectral "
-                f"radius {radius:.6g}; where this is due to states that no word needs, minimise_wfa "
+                f"radius {radius:.6g}; where states that no word needs are to blame, minimise_wfa "
                 "leaves them out"
             )
         weights = np.linalg.solve(np.eye(len(self)) - moves, self.ends)
@@ -213,9 +215,9 @@ class WFA(Frozen, LanguageModel):
     def step(self, vectors: Floats, symbols: Codes | Integers) -> tuple[Floats, Floats]:
         """Return forward vectors after one symbol more each, divided by their sizes, and the sizes.
 
-        The size of a vector is the sum of its entries without signs.
- Where the symbol is impossible
-        both are 0.
+               The size of a vector is the sum of its entries without signs.
+        Where the symbol is impossible
+               both are 0.
         """
         new, terms = np.empty_like(vectors), np.empty(len(vectors))
         for symbol in np.unique(symbols).tolist():
@@ -230,7 +232,7 @@ class WFA(Frozen, LanguageModel):
     def make_rows(self, vectors: Floats) -> tuple[Floats, Flags]:
         """Return the distributions after forward vectors, and which words are impossible.
 
-        What rounding leaves beside 0 counts as 0. Other negative values stay: who asks refuses them.
+        What rounding leaves beside 0 counts as 0. Other negative values stay, to be refused.
         """
         sums, size = vectors @ self.prefix_weights, np.abs(vectors) @ np.abs(self.prefix_weights)
         undefined = np.asarray(np.abs(sums) <= _NOTHING * size)
@@ -242,7 +244,7 @@ class WFA(Frozen, LanguageModel):
         return words.parts(max(1, _KEPT // len(self)))
 
     def _follow(self, words: Words) -> tuple[Floats, Floats]:
-        """Return ln of the size of the forward vector after each word, and it divided by the size."""
+        """Return ln of the size of the forward vector after each word, and it divided by that."""
         found = np.empty((len(words), len(self)))
         if len(words) < _FEW:
             logs = np.zeros(len(words))

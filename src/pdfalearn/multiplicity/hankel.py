@@ -64,7 +64,8 @@ class AskedFunction:
                 sizes = np.abs(values)
             else:
                 values, sizes = self.exact.evaluate(Words.of(new), self.exact.ends)
-            self._known.update(zip(new, zip(values.tolist(), sizes.tolist(), strict=True)))
+            pairs = zip(values.tolist(), sizes.tolist(), strict=True)
+            self._known.update(zip(new, pairs, strict=True))
         return np.array([self._known[code] for code in codes]).reshape(-1, 2)
 
     def of_whole_words(self, wfa: WFA) -> WFA:

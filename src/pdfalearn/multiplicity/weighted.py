@@ -197,8 +197,8 @@ def minimise_wfa(wfa: WFA | PDFA) -> WFA:
     Notes
     -----
     Schützenberger's method with orthonormal bases: the space that forward vectors span is found
-    by multiplying a basis, and not vectors of words, with the matrices, until it does not grow; then
-    the same is done backwards.
+    by multiplying a basis, and not vectors of words, with the matrices, until it does not grow;
+    then the same is done backwards.
 
     Examples
     --------

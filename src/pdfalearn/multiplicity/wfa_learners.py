@@ -1,4 +1,4 @@
-"""Learners of weighted automata: by equivalence queries, and from one block of the Hankel matrix."""
+"""Learners of weighted automata: by equivalence queries, and from one finite block."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def learn_wfa(
     Parameters
     ----------
     target : WordProbabilities, WFA, PFA or PDFA
-        What tells the probabilities of words or of prefixes. Of an automaton, equivalence is decided
-        by Tzeng's method and by the l2 distance over all words; of a function, random words are
-        asked for.
+        What tells the probabilities of words or of prefixes. Of an automaton, equivalence is
+        decided by Tzeng's method and by the l2 distance over all words; of a function, random
+        words are asked for.
     error : float
         Values are right but for at most this share of them; a function that rounds to six digits
         needs 1e-6.
