@@ -54,7 +54,7 @@ class WFA(Frozen, LanguageModel):
     Examples
     --------
     >>> counter = WFA("a", initial=[1, 0], matrices=[[[1, 1], [0, 1]]], ends=[0, 1])
-    >>> counter.word_probabilities(["", "aaa"]).tolist()
+    >>> counter.word_probabilities(["", "aaa"]).round(9).tolist()
     [0.0, 3.0]
     >>> half = WFA("a", initial=[2], matrices=[[[0.5]]], ends=[0.25])
     >>> half.total, half.next_distribution("aa").tolist()

@@ -15,7 +15,7 @@ from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel, QueryCost
 from pdfalearn.rows import Rows
 from pdfalearn.text import described
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Flags, Floats
 
 Code = tuple[int, ...]
 # The function gets at most this many words at once.
@@ -125,7 +125,7 @@ class WordProbabilities(LanguageModel):
         here = np.array([self._known[word] for word in words])
         rows = np.zeros((len(words), width + 1))
         after = np.array([self._known[word] for word in longer]).reshape(-1, width)
-        undefined = here == (-np.inf if self.logs else 0.0)
+        undefined = np.asarray(here == (-np.inf if self.logs else 0.0))
         self._check_size(here, words, undefined)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.exp(after - here[:, None]) if self.logs else after / here[:, None]
@@ -142,7 +142,7 @@ class WordProbabilities(LanguageModel):
         impossible = rows[:, 1:] == 0
         return Rows.dense(rows, undefined=undefined, impossible=impossible)
 
-    def _check_size(self, here: Floats, words: list[Code], undefined: Floats) -> None:
+    def _check_size(self, here: Floats, words: list[Code], undefined: Flags) -> None:
         if not self.logs and (lost := ~undefined & (here < _SMALLEST)).any():
             place = int(lost.argmax())
             raise ModelError(

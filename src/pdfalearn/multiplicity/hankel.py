@@ -1,24 +1,30 @@
-"""Blocks of a Hankel matrix: the values of prefixes followed by suffixes, and automata of them."""
+"""Blocks of a Hankel matrix, the values of prefixes and suffixes, and automata of them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 from scipy.linalg import qr
 
+from pdfalearn.alphabet import Word
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.models import PFA, WFA, WordProbabilities
-from pdfalearn.multiplicity.weighted import RankError, as_wfa
+from pdfalearn.multiplicity.weighted import FLOOR, RankError, as_wfa, most_terms
 from pdfalearn.pdfa import PDFA
+from pdfalearn.results import Certificate
 from pdfalearn.text import described
 from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 
 Code = tuple[int, ...]
+ERROR = 2.0**-48
+"""Probabilities that were computed in floating point are right but for such a share of them."""
 # Singular values of at least this many times what rounding can make are not 0.
 _CLEAR = 16.0
 
@@ -175,3 +181,121 @@ class Block:
 def _inverted(sizes: Floats) -> Floats:
     """Return 1 / sizes; 1 for 0."""
     return 1 / np.where(sizes > 0, sizes, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LearntWFA:
+    """A learnt weighted automaton, what is known about it, and what it cost.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.multiplicity import learn_wfa
+    >>> learnt = learn_wfa(figure_3())
+    >>> learnt.rank, learnt.equivalence_queries, learnt.certificate.kind
+    (4, 1, 'exact')
+    """
+
+    wfa: WFA
+    """The automaton: its values are those of whole words."""
+    certificate: Certificate
+    """What is known about it; its details have rank, singular values, residual and distance."""
+    words: int
+    """The number of different words that were asked for."""
+    equivalence_queries: int
+    counterexamples: list[Code] = field(repr=False)
+    """The words that equivalence queries found, as positions in the alphabet."""
+
+    @property
+    def rank(self) -> int:
+        """The rank of the Hankel matrix as far as it is known: the states of the automaton."""
+        return int(self.certificate.details["rank"])  # type: ignore[call-overload]
+
+
+def most_wrong(function: AskedFunction, wfa: WFA, codes: list[Code]) -> tuple[Code, float]:
+    """Return the word for which an automaton is most wrong, and the share of the terms by which."""
+    values, sizes = wfa.evaluate(Words.of(codes), wfa.ends)
+    asked = function.ask(codes)
+    terms = np.maximum(np.maximum(sizes, asked[:, 1]), max(FLOOR * most_terms(wfa), 1e-300))
+    errors = np.abs(values - asked[:, 0]) / terms
+    place = int(errors.argmax())
+    return codes[place], float(errors[place])
+
+
+def describe_block(block: Block, rank: int, error: float, residual: float) -> dict[str, object]:
+    """Return what a certificate says of a block and its automaton."""
+    strengths: Floats = block.strengths
+    return {
+        "rank": rank,
+        "singular_values": strengths.tolist(),
+        "smallest": float(strengths[rank - 1]) if rank else math.inf,
+        "noise": error * float(np.linalg.norm(block.sizes)),
+        "residual": residual,
+    }
+
+
+def spectral_wfa(
+    target: WordProbabilities | WFA | PDFA,
+    *,
+    length: int = 3,
+    words: Iterable[Word] | None = None,
+    rank: int | None = None,
+    error: float = ERROR,
+) -> LearntWFA:
+    """Make a weighted automaton of one finite block of the Hankel matrix; nothing is tested.
+
+    Parameters
+    ----------
+    target : WordProbabilities, WFA, PFA or PDFA
+        What tells the probabilities of words or of prefixes.
+    length : int
+        Prefixes and suffixes are all words of up to this many symbols.
+    words : iterable of words, optional
+        The prefixes and suffixes, if these are to be others.
+    rank : int, optional
+        How many singular values count; those that are not 0 for certain, if it is not given.
+    error : float
+        As for `learn_wfa`.
+
+    Raises
+    ------
+    RankError
+        If the rank is not given and cannot be decided.
+
+    Notes
+    -----
+    Hsu, Kakade and Zhang (2009); Balle and others (2014). If the block has the rank of the whole
+    matrix, the automaton is right; nobody says whether it has.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import figure_3
+    >>> from pdfalearn.multiplicity import l2_distance
+    >>> learnt = spectral_wfa(figure_3())
+    >>> learnt.rank, l2_distance(learnt.wfa, figure_3()) < 1e-12
+    (4, True)
+    """
+    function = AskedFunction(target)
+    check_number(error, "error", 0, 0.1, is_open=True)
+    if words is None:
+        length = check_integer(length, "length", 0, 64)
+        codes: list[Code] = [()]
+        for code in codes:
+            if len(code) < length:
+                codes += [(*code, symbol) for symbol in range(len(function.alphabet))]
+    else:
+        codes = [tuple(word) for word in function.alphabet.encode_words(words)]
+        codes = list(dict.fromkeys([(), *codes]))
+    block = Block.of(function, codes, codes)
+    if rank is None:
+        rank = block.rank(error, is_final=True)
+    check_integer(rank, "rank", 0, len(codes))
+    wfa = block.automaton(function, rank)
+    _, residual = most_wrong(function, wfa, function.words)
+    details = describe_block(block, rank, error, residual)
+    statement = (
+        f"of rank {rank} on {len(codes):,} prefixes and suffixes, smallest singular value "
+        f"{details['smallest']:.3g}; nothing else was tested"
+    )
+    certificate = Certificate("tested", statement, details)
+    return LearntWFA(function.of_whole_words(wfa), certificate, function.count, 0, [])

@@ -1,62 +1,31 @@
-"""Learners of weighted automata: by equivalence queries, and from one finite block."""
+"""A learner of weighted automata that asks for words and makes equivalence queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from pdfalearn.alphabet import Word, shorten
+from pdfalearn.alphabet import shorten
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.errors import InputError
 from pdfalearn.models import WFA, WordProbabilities
-from pdfalearn.multiplicity.hankel import AskedFunction, Block, Code
-from pdfalearn.multiplicity.weighted import (
-    FLOOR,
-    RankError,
-    l2_distance,
-    most_terms,
-    shortest_difference,
+from pdfalearn.multiplicity.hankel import (
+    ERROR,
+    AskedFunction,
+    Block,
+    Code,
+    LearntWFA,
+    describe_block,
+    most_wrong,
 )
+from pdfalearn.multiplicity.weighted import RankError, l2_distance, shortest_difference
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate
-from pdfalearn.typing import Floats
 from pdfalearn.words import Words, offsets_of
 
-ERROR = 2.0**-48
-"""Probabilities that were computed in floating point are right but for such a share of them."""
 # While a block is closed it has at most this many columns for each that is needed, and some more.
 _COLUMNS, _MORE_COLUMNS = 2, 64
-
-
-@dataclass(frozen=True, eq=False)
-class LearntWFA:
-    """A learnt weighted automaton, what is known about it, and what it cost.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_3
-    >>> learnt = learn_wfa(figure_3())
-    >>> learnt.rank, learnt.equivalence_queries, learnt.certificate.kind
-    (3, 1, 'exact')
-    """
-
-    wfa: WFA
-    """The automaton: its values are those of whole words."""
-    certificate: Certificate
-    """What is known about it; its details have rank, singular values, residual and distance."""
-    words: int
-    """The number of different words that were asked for."""
-    equivalence_queries: int
-    counterexamples: list[Code] = field(repr=False)
-    """The words that equivalence queries found, as positions in the alphabet."""
-
-    @property
-    def rank(self) -> int:
-        """The rank of the Hankel matrix as far as it is known: the states of the automaton."""
-        return int(self.certificate.details["rank"])  # type: ignore[call-overload]
 
 
 def learn_wfa(
@@ -133,7 +102,7 @@ def learn_wfa(
             )
         rank = len(block.prefixes)
         wfa = block.automaton(function, rank)
-        wrong, residual = _most_wrong(function, wfa, function.words)
+        wrong, residual = most_wrong(function, wfa, function.words)
         if residual <= tolerance:
             queries += 1
             wrong = sampler.counterexample(wfa, queries)
@@ -142,76 +111,10 @@ def learn_wfa(
         found.append(wrong)
         prefixes = [*block.prefixes, *(wrong[:end] for end in range(len(wrong) + 1))]
         suffixes = [*block.suffixes, *(wrong[begin:] for begin in range(len(wrong) + 1))]
-    details = _details(block, rank, error, residual)
+    details = describe_block(block, rank, error, residual)
     certificate = sampler.certificate(function.of_whole_words(wfa), target, details)
     wfa = function.of_whole_words(wfa)
     return LearntWFA(wfa, certificate, function.count, queries, found)
-
-
-def spectral_wfa(
-    target: WordProbabilities | WFA | PDFA,
-    *,
-    length: int = 3,
-    words: Iterable[Word] | None = None,
-    rank: int | None = None,
-    error: float = ERROR,
-) -> LearntWFA:
-    """Make a weighted automaton of one finite block of the Hankel matrix; nothing is tested.
-
-    Parameters
-    ----------
-    target : WordProbabilities, WFA, PFA or PDFA
-        What tells the probabilities of words or of prefixes.
-    length : int
-        Prefixes and suffixes are all words of up to this many symbols.
-    words : iterable of words, optional
-        The prefixes and suffixes, if these are to be others.
-    rank : int, optional
-        How many singular values count; those that are not 0 for certain, if it is not given.
-    error : float
-        As for `learn_wfa`.
-
-    Raises
-    ------
-    RankError
-        If the rank is not given and cannot be decided.
-
-    Notes
-    -----
-    Hsu, Kakade and Zhang (2009); Balle and others (2014). If the block has the rank of the whole
-    matrix, the automaton is right; nobody says whether it has.
-
-    Examples
-    --------
-    >>> from pdfalearn.datasets import figure_3
-    >>> learnt = spectral_wfa(figure_3())
-    >>> learnt.rank, l2_distance(learnt.wfa, figure_3()) < 1e-12
-    (3, True)
-    """
-    function = AskedFunction(target)
-    check_number(error, "error", 0, 0.1, is_open=True)
-    if words is None:
-        length = check_integer(length, "length", 0, 64)
-        codes: list[Code] = [()]
-        for code in codes:
-            if len(code) < length:
-                codes += [(*code, symbol) for symbol in range(len(function.alphabet))]
-    else:
-        codes = [tuple(word) for word in function.alphabet.encode_words(words)]
-        codes = list(dict.fromkeys([(), *codes]))
-    block = Block.of(function, codes, codes)
-    if rank is None:
-        rank = block.rank(error, is_final=True)
-    check_integer(rank, "rank", 0, len(codes))
-    wfa = block.automaton(function, rank)
-    _, residual = _most_wrong(function, wfa, function.words)
-    details = _details(block, rank, error, residual)
-    statement = (
-        f"of rank {rank} on {len(codes):,} prefixes and suffixes, smallest singular value "
-        f"{details['smallest']:.3g}; nothing else was tested"
-    )
-    certificate = Certificate("tested", statement, details)
-    return LearntWFA(function.of_whole_words(wfa), certificate, function.count, 0, [])
 
 
 def _close(
@@ -240,27 +143,6 @@ def _close(
         if rank <= before:
             block.rank(error, is_final=True)
             return Block.of(function, prefixes, suffixes)
-
-
-def _most_wrong(function: AskedFunction, wfa: WFA, codes: list[Code]) -> tuple[Code, float]:
-    """Return the word for which an automaton is most wrong, and the share of the terms by which."""
-    values, sizes = wfa.evaluate(Words.of(codes), wfa.ends)
-    asked = function.ask(codes)
-    terms = np.maximum(np.maximum(sizes, asked[:, 1]), max(FLOOR * most_terms(wfa), 1e-300))
-    errors = np.abs(values - asked[:, 0]) / terms
-    place = int(errors.argmax())
-    return codes[place], float(errors[place])
-
-
-def _details(block: Block, rank: int, error: float, residual: float) -> dict[str, object]:
-    strengths: Floats = block.strengths
-    return {
-        "rank": rank,
-        "singular_values": strengths.tolist(),
-        "smallest": float(strengths[rank - 1]) if rank else math.inf,
-        "noise": error * float(np.linalg.norm(block.sizes)),
-        "residual": residual,
-    }
 
 
 class _Sampler:
@@ -292,7 +174,7 @@ class _Sampler:
         offsets = offsets_of(self._random.integers(self._longest + 1, size=count))
         symbols = self._random.integers(len(alphabet), size=offsets[-1], dtype=np.int32)
         words = sorted(map(tuple, Words(symbols, offsets)), key=len)
-        word, error = _most_wrong(self._function, wfa, words)
+        word, error = most_wrong(self._function, wfa, words)
         return word if error > self._tolerance else None
 
     def certificate(
