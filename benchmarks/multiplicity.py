@@ -78,7 +78,8 @@ def distance(wfa: WFA, target: PDFA | PFA) -> float:
 
     def left(flat: np.ndarray) -> np.ndarray:
         table = flat.reshape(size, size)
-        return (table - (matrices @ table @ matrices.transpose(0, 2, 1)).sum(axis=0)).ravel()
+        passed = (matrices @ table @ matrices.transpose(0, 2, 1)).sum(axis=0)
+        return np.asarray((table - passed).ravel())
 
     system = LinearOperator((size**2, size**2), matvec=left, dtype=np.float64)
     found, failed = gmres(system, np.outer(ends, ends).ravel(), rtol=1e-14, atol=0, maxiter=200)

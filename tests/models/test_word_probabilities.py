@@ -95,10 +95,10 @@ def test_bad_arguments() -> None:
     with pytest.raises(InputError, match="not a function"):
         WordProbabilities("x", "ab", prefixes=True)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="alphabet is empty"):
-        WordProbabilities(len, "", prefixes=True)  # type: ignore[arg-type]
+        WordProbabilities(len, "", prefixes=True)
 
 
 def test_it_can_be_pickled() -> None:
-    model = WordProbabilities(np.ones_like, "ab", prefixes=True)  # type: ignore[arg-type]
+    model = WordProbabilities(np.ones_like, "ab", prefixes=True)
     assert pickle.loads(pickle.dumps(model)).alphabet == model.alphabet  # noqa: S301
     assert repr(model).startswith("WordProbabilities(")

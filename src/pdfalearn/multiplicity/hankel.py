@@ -118,7 +118,8 @@ class Block:
     @cached_property
     def strengths(self) -> Floats:
         """The singular values."""
-        return np.linalg.svd(self.values, compute_uv=False)
+        strengths: Floats = np.linalg.svd(self.values, compute_uv=False)
+        return strengths
 
     def rank(self, error: float, *, is_final: bool = False) -> int:
         """Return how many singular values are not 0 for certain.
@@ -209,7 +210,8 @@ class LearntWFA:
     @property
     def rank(self) -> int:
         """The rank of the Hankel matrix as far as it is known: the states of the automaton."""
-        return int(self.certificate.details["rank"])  # type: ignore[call-overload]
+        rank: int = self.certificate.details["rank"]  # type: ignore[assignment]
+        return rank
 
 
 def most_wrong(function: AskedFunction, wfa: WFA, codes: list[Code]) -> tuple[Code, float]:

@@ -101,7 +101,7 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
         steps = factor @ wfa.matrices.transpose(0, 2, 1)
         factor = np.vstack((wfa.ends[None], steps.reshape(-1, len(wfa))))
         if len(factor) > len(wfa):
-            factor = np.linalg.qr(factor, mode="r")
+            factor = np.asarray(np.linalg.qr(factor, mode="r"))
         totals.append(float((factor**2).sum()))
         if not totals[-1] < 1e150:
             return np.inf

@@ -105,15 +105,16 @@ def learn_wfa(
         wrong, residual = most_wrong(function, wfa, function.words)
         if residual <= tolerance:
             queries += 1
-            wrong = sampler.counterexample(wfa, queries)
-            if wrong is None:
+            counterexample = sampler.counterexample(wfa, queries)
+            if counterexample is None:
                 break
+            wrong = counterexample
         found.append(wrong)
         prefixes = [*block.prefixes, *(wrong[:end] for end in range(len(wrong) + 1))]
         suffixes = [*block.suffixes, *(wrong[begin:] for begin in range(len(wrong) + 1))]
     details = describe_block(block, rank, error, residual)
-    certificate = sampler.certificate(function.of_whole_words(wfa), target, details)
     wfa = function.of_whole_words(wfa)
+    certificate = sampler.certificate(wfa, target, details)
     return LearntWFA(wfa, certificate, function.count, queries, found)
 
 
