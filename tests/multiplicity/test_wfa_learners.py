@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -188,12 +189,8 @@ def test_an_interrupt_loses_no_answer() -> None:
     assert len(answered) == len(set(answered))
 
 
-def bad(answer: object, **options: bool) -> WordProbabilities:
-    return WordProbabilities(
-        lambda words: answer(words) if callable(answer) else answer,  # type: ignore[arg-type]
-        "ab",
-        **({"prefixes": True} | options),
-    )
+def bad(answer: Callable[[list[Any]], Any], *, logs: bool = False) -> WordProbabilities:
+    return WordProbabilities(answer, "ab", prefixes=True, logs=logs)
 
 
 BAD: dict[str, tuple[WordProbabilities, str]] = {
@@ -206,7 +203,7 @@ BAD: dict[str, tuple[WordProbabilities, str]] = {
     "too few": (bad(lambda words: [1.0] * (len(words) - 1)), "not as many numbers"),
     "a table": (bad(lambda words: [[1.0]] * len(words)), "not as many numbers"),
     "texts": (bad(lambda words: ["x"] * len(words)), "not as many numbers"),
-    "None": (bad(None), "not as many numbers"),
+    "None": (bad(lambda words: None), "not as many numbers"),
     "not 1 at first": (bad(lambda words: [0.5] * len(words)), r"the word \(\) has the probability"),
     "growing": (
         bad(lambda words: [[1, 0.25, 0.5][min(len(w), 2)] for w in words]),
@@ -225,7 +222,7 @@ def test_bad_answers_name_the_word(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: learn_wfa("x"), "target is 'x'; learn from WordProbabilities"),
+        (lambda: learn_wfa(cast(Any, "x")), "target is 'x'; learn from WordProbabilities"),
         (lambda: learn_wfa(figure_3(), error=0), "error 0"),
         (lambda: learn_wfa(figure_3(), tolerance=1), "tolerance 1"),
         (lambda: learn_wfa(figure_3(), max_rank=2), "above max_rank = 2"),

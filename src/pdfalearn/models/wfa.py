@@ -145,7 +145,7 @@ class WFA(Frozen, LanguageModel):
                 f"radius {radius:.6g}; where states that no word needs are to blame, minimise_wfa "
                 "leaves them out"
             )
-        weights: Floats = np.linalg.solve(np.eye(len(self)) - moves, self.ends)
+        weights = np.asarray(np.linalg.solve(np.eye(len(self)) - moves, self.ends), np.float64)
         weights.flags.writeable = False
         return weights
 

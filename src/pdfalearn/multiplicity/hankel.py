@@ -118,8 +118,7 @@ class Block:
     @cached_property
     def strengths(self) -> Floats:
         """The singular values."""
-        strengths: Floats = np.linalg.svd(self.values, compute_uv=False)
-        return strengths
+        return np.asarray(np.linalg.svd(self.values, compute_uv=False), np.float64)
 
     def rank(self, error: float, *, is_final: bool = False) -> int:
         """Return how many singular values are not 0 for certain.
