@@ -90,7 +90,7 @@ def distance(wfa: WFA, target: PDFA | PFA) -> float:
     return float(np.sqrt(abs(square)))
 
 
-def ranks(runs: int, _data: Path) -> None:
+def ranks(runs: int, _most: int, _data: Path) -> None:
     """Random targets over two symbols: learnt, refused, wrong (l2 distance of 1e-6 and more)."""
     titles = ["target", "states", "runs", "rank", "learnt", "refused", "wrong", "largest distance"]
     titles += ["equivalence queries", "words", "s"]
@@ -279,7 +279,7 @@ LEARNERS: dict[str, Callable[[PDFA], tuple[int, int, int]]] = {
 }
 
 
-def questions(_runs: int, data: Path) -> None:
+def questions(_runs: int, most: int, data: Path) -> None:
     """Questions to a function of prefixes on random targets and the paper's, κ=1000."""
     print_header(["target", "states", "symbols", "learner", "size", "questions", "queries", "s"])
     targets = {f"random, n={size}": random_pdfa(size, seed=1) for size in (10, 20, 40)}
@@ -287,6 +287,8 @@ def questions(_runs: int, data: Path) -> None:
         path = data / "paper-targets" / f"{name}.json.gz"
         targets |= {name: load(path)} if path.exists() else {}
     for name, target in targets.items():
+        if len(target) > most:
+            continue
         for learner, run in LEARNERS.items():
             if learner == "table, independent rows" and len(target) > SLOW:
                 continue
@@ -299,7 +301,7 @@ def questions(_runs: int, data: Path) -> None:
             print_row([name, len(target), len(target.alphabet), learner, *cells, seconds])
 
 
-TABLES: dict[str, Callable[[int, Path], None]] = {"ranks": ranks, "questions": questions}
+TABLES: dict[str, Callable[[int, int, Path], None]] = {"ranks": ranks, "questions": questions}
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -307,6 +309,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.multiplicity")
     parser.add_argument("tables", nargs="*", metavar="table", help=", ".join(TABLES))
     parser.add_argument("--runs", type=int, default=20, help="targets a row, half of it from 40 on")
+    parser.add_argument("--most", type=int, default=1000, help="states of targets for questions")
     parser.add_argument("--data", type=Path, default=Path(), help="the folder of the paper's data")
     arguments = parser.parse_args(words)
     for name in arguments.tables:
@@ -314,7 +317,7 @@ def main(words: Sequence[str] | None = None) -> None:
             parser.error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
     for name in arguments.tables or TABLES:
         print(f"\n{name}: {TABLES[name].__doc__}\n")
-        TABLES[name](arguments.runs, arguments.data)
+        TABLES[name](arguments.runs, arguments.most, arguments.data)
 
 
 if __name__ == "__main__":
