@@ -25,10 +25,11 @@ from pdfalearn.oracles import ExactOracle
 SIZES = (5, 10, 20, 40, 60)
 RIGHT = 1e-6
 """An automaton is learnt if its l2 distance over all words is below this."""
-KAPPA = 1000
+KAPPA = 997
+"""Ratios are rounded: with 1000, decimals of the paper's targets would lie on boundaries."""
 PAPER = ("exp1/n100-0", "exp2/m8-0", "exp1/n200-0", "exp5/d2-0", "exp1/n300-0", "exp2/m32-0")
-SLOW = 50
-"""The table of independent rows is not tried on targets of more states than this."""
+SLOW = {"table, independent rows": 100, "learn_wfa": 200}
+"""These are not tried on targets of more transitions: they would take many minutes."""
 MOST = 400
 """A table of more rows than this is given up."""
 Code = tuple[int, ...]
@@ -280,7 +281,7 @@ LEARNERS: dict[str, Callable[[PDFA], tuple[int, int, int]]] = {
 
 
 def questions(_runs: int, most: int, data: Path) -> None:
-    """Questions to a function of prefixes on random targets and the paper's, κ=1000."""
+    """Questions to a function of prefixes on random targets and the paper's, κ=997."""
     print_header(["target", "states", "symbols", "learner", "size", "questions", "queries", "s"])
     targets = {f"random, n={size}": random_pdfa(size, seed=1) for size in (10, 20, 40)}
     for name in PAPER:
@@ -290,7 +291,7 @@ def questions(_runs: int, most: int, data: Path) -> None:
         if len(target) > most:
             continue
         for learner, run in LEARNERS.items():
-            if learner == "table, independent rows" and len(target) > SLOW:
+            if target.transitions.size > SLOW.get(learner, np.inf):
                 continue
             started = time.perf_counter()
             try:

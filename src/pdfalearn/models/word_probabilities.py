@@ -137,8 +137,9 @@ class WordProbabilities(LanguageModel):
                 f"the words one symbol longer than {self._name(words[place])} have together "
                 f"{1 - rows[place, 0]:.9g} times its probability; prefixes cannot have more than it"
             )
-        rows[:, 0] = np.maximum(rows[:, 0], 0.0)
-        rows /= rows.sum(axis=1, keepdims=True)
+        over = rows[:, 0] < 0
+        rows[over, 0] = 0.0
+        rows[over] /= rows[over].sum(axis=1, keepdims=True)
         impossible = rows[:, 1:] == 0
         return Rows.dense(rows, undefined=undefined, impossible=impossible)
 
