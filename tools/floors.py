@@ -59,7 +59,11 @@ FLOORS = [
         "questions to an automaton, over all of its words; the protocol of models, their kinds, "
         "and wrappers",
     ),
-    Floor(("watching",), "sessions that are scored and followed, with alarms; logs of raw lines"),
+    Floor(
+        ("multiplicity", "watching"),
+        "weighted automata that are learnt from probabilities of words; sessions that are scored "
+        "and followed, with alarms; logs of raw lines",
+    ),
     Floor(
         ("stores", "testing", "viewing"),
         "answers that outlive the process; the conformance kit for models; pages, pictures and "

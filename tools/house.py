@@ -68,6 +68,7 @@ PUBLIC_ROOMS = (
     "exploring",
     "corpora",
     "passive",
+    "multiplicity",
 )
 """Rooms whose front doors are public besides the package itself."""
 LONG, SHORT = 400, 60

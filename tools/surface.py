@@ -28,6 +28,7 @@ ROOMS = (
         "learners",
         "metrics",
         "models",
+        "multiplicity",
         "oracles",
         "results",
         "samplers",

@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # rooms, as attributes of the package
     from pdfalearn import learners as learners
     from pdfalearn import metrics as metrics
     from pdfalearn import models as models
+    from pdfalearn import multiplicity as multiplicity
     from pdfalearn import oracles as oracles
     from pdfalearn import passive as passive
     from pdfalearn import results as results

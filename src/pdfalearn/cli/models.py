@@ -15,7 +15,7 @@ FILE
     an automaton, run, frontier or n-gram model: .json, .json.gz, .npz, .zip, .arpa, .pautomac, …
     $ pdfalearn learn target.json --kappa 1000 -o learnt.json
 FILE.py:NAME
-    an object of a Python file: a LanguageModel or a PDFA
+    an object of a Python file: a LanguageModel, such as WordProbabilities, or a PDFA
     $ pdfalearn learn my_file.py:model --max-words 5000 -o learnt.json
 module:NAME
     the same of a module, in the current folder or installed

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pdfalearn.models.served.served_answers import ServedAnswers as ServedAnswers
     from pdfalearn.models.spelling import Spelling as Spelling
     from pdfalearn.models.transformer import TransformerModel as TransformerModel
+    from pdfalearn.models.wfa import WFA as WFA
+    from pdfalearn.models.word_probabilities import WordProbabilities as WordProbabilities
     from pdfalearn.rows import Rows as Rows
 
 if TYPE_CHECKING:  # for other rooms of the package
