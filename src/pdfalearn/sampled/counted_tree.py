@@ -1,0 +1,169 @@
+"""What was drawn, counted after every prefix; and bands in which the probabilities are."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Literal
+
+import numpy as np
+from scipy.special import betaln
+
+from pdfalearn.arrays import grown
+from pdfalearn.sampled.samples import Codes, Draw
+from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Codes as CodeArray
+
+Test = Literal["exact", "hoeffding"]
+
+# Bands of fewer counts say next to nothing.
+LEAST_COUNTS = 8
+# By so many halvings is an end of a band found: to 1e-9, and then rounded outwards.
+_HALVINGS, _ROUNDING = 32, 1e-9
+# Where Hoeffding's bands are narrowest in comparison: at some hundreds of counts.
+_MIXING = 8.0
+
+
+class CountedTree:
+    """The prefixes of all that was drawn, with how often each symbol and the end came next.
+
+    A continuation is evidence for every prefix along it, and says nothing of what is before it.
+    Nodes are numbered as they come; node 0 is the empty word.
+
+    Parameters
+    ----------
+    width : int
+        The number of symbols.
+    alpha : float
+        The probability that any band, of any node and at any time, misses what it is about.
+    test : str
+        How bands are computed.
+
+    Notes
+    -----
+    What comes next after a prefix does not depend on when the prefix was first seen. So the band of
+    node i may miss with probability alpha / ((i + 1) · (i + 2)), and all of them together with
+    alpha. A band holds at all times at once, however often and for whatever reason one looks at it
+    and draws more: it is what a nonnegative martingale, a mixture of likelihood ratios, does not
+    rule out (Ville's inequality; Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021).
+    """
+
+    def __init__(self, width: int, alpha: float, test: Test) -> None:
+        self._width, self.alpha, self.test = width, alpha, test
+        self._children: dict[int, int] = {}
+        self.parents, self.symbols, self.depths = [0], [0], [0]
+        self._table = np.full((64, width), -1, dtype=np.int32)
+        self._counts = np.zeros((64, width + 1))
+        self._bands = np.zeros((0, 2, width + 1))
+        # The counts that the bands were computed of.
+        self._known: Floats = np.zeros(0)
+        self.samples = self.steps = 0
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def node_of(self, word: Codes) -> int:
+        """Return the node of a word; -1 if there is none."""
+        node = 0
+        for symbol in word:
+            node = self._children.get(node * self._width + symbol, -1)
+            if node < 0:
+                break
+        return node
+
+    def _step(self, node: int, symbol: int) -> int:
+        key = node * self._width + symbol
+        child = self._children.get(key)
+        if child is None:
+            child = self._children[key] = len(self.parents)
+            self.parents.append(node)
+            self.symbols.append(symbol)
+            self.depths.append(self.depths[node] + 1)
+        return child
+
+    def word(self, node: int) -> Codes:
+        """Return the word of a node."""
+        backwards = []
+        while node:
+            backwards.append(self.symbols[node])
+            node = self.parents[node]
+        return tuple(backwards[::-1])
+
+    def add(self, drawn: Draw) -> None:
+        """Count what was drawn."""
+        before, columns = len(self), self._width + 1
+        start, cells = 0, []
+        for symbol in drawn.prefix:
+            start = self._step(start, symbol)
+        for word, is_cut in zip(drawn.words, drawn.is_cut.tolist(), strict=True):
+            node = start
+            for symbol in word:
+                cells.append(node * columns + symbol + 1)
+                node = self._step(node, symbol)
+            if not is_cut:
+                cells.append(node * columns)
+        self.samples += len(drawn.words)
+        self.steps += len(drawn.words.symbols)
+        self._grow(before)
+        np.add.at(self._counts.reshape(-1), np.array(cells, dtype=np.int64), 1.0)
+
+    def _grow(self, before: int) -> None:
+        """Let the arrays have the nodes that were made since there were so many."""
+        self._table = grown(self._table, len(self) + 1)
+        self._counts = grown(self._counts, len(self) + 1, 0)
+        new = slice(before, None)
+        self._table[self.parents[new], self.symbols[new]] = np.arange(before, len(self))
+
+    @property
+    def table(self) -> CodeArray:
+        """The node after each node and symbol, or -1; a last row has nothing but -1."""
+        return self._table[: len(self) + 1]
+
+    @property
+    def counts(self) -> Floats:
+        """How often the end and each symbol came next; the last row has nothing but 0."""
+        return self._counts[: len(self) + 1]
+
+    def bands(self) -> Floats:
+        """Return the least and the greatest probability of the end and of each symbol, by node.
+
+        Row -1 is that of no node, and excludes nothing.
+        """
+        totals = self.counts.sum(axis=1)
+        before = len(self._known)
+        bands = np.empty((len(totals), 2, self._width + 1))
+        bands[:, 0], bands[:, 1] = 0.0, 1.0
+        bands[: max(0, before - 1)] = self._bands[:-1]
+        is_new = totals >= LEAST_COUNTS
+        is_new[: max(0, before - 1)] &= totals[: max(0, before - 1)] > self._known[:-1]
+        nodes = np.flatnonzero(is_new)
+        bands[nodes] = self._compute(self.counts[nodes], totals[nodes, None], nodes)
+        self._bands, self._known = bands, totals
+        return bands
+
+    def _compute(self, counts: Floats, totals: Floats, nodes: Integers) -> Floats:
+        risks = self.alpha / ((nodes + 1.0) * (nodes + 2.0) * (self._width + 1))
+        if self.test == "hoeffding":
+            spread = totals / 4 + _MIXING
+            reach = np.sqrt(spread * np.log(spread / (_MIXING * risks[:, None] ** 2))) / totals
+            ends = [counts / totals - reach, counts / totals + reach]
+        else:
+            lows = _lower_ends(counts, totals, -np.log(risks)[:, None])
+            ends = [lows, 1.0 - _lower_ends(totals - counts, totals, -np.log(risks)[:, None])]
+        return np.clip(np.stack(ends, axis=1), 0.0, 1.0)
+
+
+def _lower_ends(counts: Floats, totals: Floats, limits: Floats) -> Floats:
+    """Return the least probabilities that a mixture does not beat by more than its limit.
+
+    The mixture is that of all binomial distributions by Jeffreys' prior, Beta(1/2, 1/2).
+    """
+    others = totals - counts
+    mixed = betaln(counts + 0.5, others + 0.5) - log(np.pi)
+    low, high = np.zeros_like(counts), counts / totals
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = mixed - counts * np.log(middle) - others * np.log1p(-middle)
+        is_out = (ratio > limits) & (counts > 0)
+        low, high = np.where(is_out, middle, low), np.where(is_out, high, middle)
+    return np.where(counts > 0, low - _ROUNDING, 0.0)
