@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +10,15 @@ import numpy as np
 from pdfalearn.arrays import grown
 from pdfalearn.sampled.counted_tree import LEAST_COUNTS, CountedTree
 from pdfalearn.sampled.samples import Codes
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.typing import Codes as CodeArray
 
 # Before rows are compared by likelihood, a row is drawn to that of all words by so many counts.
 _SMOOTHING = 0.5
+# After a transition, suffixes that follow with at least this probability are compared.
+LIKELY_SUFFIX = 0.1
+# An access word should have so many times the counts of a word that is compared with it.
+_MORE_OF_ACCESS = 4
 # Of contradictions the likeliest so many lead to questions at a time.
 _MOST_CONTRADICTIONS = 64
 
@@ -134,66 +139,133 @@ class Hypothesis:
 
 
 class Balance(NamedTuple):
-    """How far words are decided, and what has to be drawn for those that are not."""
+    """How far transitions are decided, and what has to be drawn for those that are not."""
 
-    # How many words were compared with their state's access word.
-    compared: int
-    # Words of which it is open whether they differ from that, and the share of the positions
-    # of words that are theirs.
-    undecided: int
-    undecided_share: float
-    # Words that differ from it: something before them was merged wrongly.
-    contradictions: int
+    # How many transitions were compared with the states that they lead to, and how many of these
+    # are decided.
+    transitions: int
+    decided: int
+    # How likely the transitions that are open are taken in all, as a share of all of these.
+    open_share: float
+    # The words that are certainly near their states' access words, and those that certainly differ
+    # from them: something before these was merged wrongly.
+    near: Integers
+    contradictions: Integers
     # What to draw continuations of, and how much that matters.
     wanted: dict[Codes, float]
 
 
 def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
-    """Compare likely words with their states' access words."""
+    """Compare what follows likely transitions with what follows the states that they lead to."""
     tree, bands = found.tree, found.bands[:-1]
     access = np.array(found.reds)[found.states]
-    masses = _mass_of_words(found)
-    own, theirs = bands, bands[access]
-    apart = ((own[:, 0] > theirs[:, 1]) | (own[:, 1] < theirs[:, 0])).any(axis=1)
-    farthest = np.maximum(own[:, 1] - theirs[:, 0], theirs[:, 1] - own[:, 0]).max(axis=1)
-    is_likely = masses >= reach
-    is_likely[found.reds] = False
-    is_open = is_likely & ~apart & (farthest > gap)
+    likely = _Likely(found)
+    theirs = bands[access]
+    apart = ((bands[:, 0] > theirs[:, 1]) | (bands[:, 1] < theirs[:, 0])).any(axis=1)
+    farthest = np.maximum(bands[:, 1] - theirs[:, 0], theirs[:, 1] - bands[:, 0]).max(axis=1)
+    is_compared = (likely.chances >= LIKELY_SUFFIX) & (likely.taken >= reach)
+    is_compared[found.reds] = False
+    is_open = is_compared & (farthest > gap)
     wanted: dict[Codes, float] = {}
+
+    def want(word: Codes, weight: float) -> None:
+        wanted[word] = wanted.get(word, 0.0) + weight
+
     totals = tree.counts.sum(axis=1)
-    # The word of fewer counts makes the comparison so vague.
-    nodes = np.flatnonzero(is_open)
-    rarer = np.where(totals[nodes] <= totals[access[nodes]], nodes, access[nodes])
-    for node, mass in zip(rarer.tolist(), masses[nodes].tolist(), strict=True):
-        word = tree.word(node)
-        wanted[word] = wanted.get(word, 0.0) + mass
+    # Many words are compared with one access word: it is worth more counts than they are.
+    is_own = totals[: len(tree)] * _MORE_OF_ACCESS <= totals[access]
+    for node in np.flatnonzero(is_open & ~is_own).tolist():
+        want(tree.word(int(access[node])), float(likely.taken[node] * likely.chances[node]))
+    for node, weight in likely.best_to_draw(is_open & is_own & ~apart):
+        want(tree.word(node), weight)
     odd = np.flatnonzero(apart)
-    for node in odd[np.argsort(-masses[odd], kind="stable")[:_MOST_CONTRADICTIONS]].tolist():
-        word = _word_to_ask(found, node)
-        wanted[word] = wanted.get(word, 0.0) + max(float(masses[node]), reach)
-    total = float(masses.sum())
+    weights = np.maximum(likely.taken * likely.chances, reach * LIKELY_SUFFIX)[odd]
+    for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
+        want(_word_to_ask(found, int(odd[place])), float(weights[place]))
+    unseen = likely.unseen(reach)
+    for word, weight in unseen:
+        want(word, weight)
+    firsts, opened = (np.unique(likely.firsts[mask]) for mask in (is_compared, is_open))
+    missing = sum(weight for _, weight in unseen)
+    total = float(likely.taken[firsts].sum()) + missing
     return Balance(
-        compared=int((is_likely & ~is_open & ~apart).sum()),
-        undecided=len(nodes),
-        undecided_share=float(masses[is_open | (is_likely & apart)].sum()) / total,
-        contradictions=len(odd),
+        transitions=len(firsts) + len(unseen),
+        decided=len(firsts) - len(opened),
+        open_share=(float(likely.taken[opened].sum()) + missing) / total if total else 0.0,
+        near=np.flatnonzero(is_compared & ~is_open),
+        contradictions=odd,
         wanted=wanted,
     )
 
 
-def _mass_of_words(found: Hypothesis) -> Floats:
-    """Return the share of words that begin with each node's word, by the automaton."""
-    tree, rows = found.tree, found.rows()
-    masses = np.ones(len(tree))
-    depths, parents = np.array(tree.depths), np.array(tree.parents)
-    symbols = np.array(tree.symbols)
-    order = np.argsort(depths, kind="stable")
-    borders = np.searchsorted(depths[order], np.arange(1, depths.max() + 2))
-    for begin, end in zip(borders[:-1], borders[1:], strict=True):
-        nodes = order[begin:end]
-        above = parents[nodes]
-        masses[nodes] = masses[above] * rows[found.states[above], symbols[nodes] + 1]
-    return masses
+class _Likely:
+    """How likely words come to the transition that each node is about, and from there to the node.
+
+    That is the last transition on the way to the node which leaves the access words.
+
+    Attributes
+    ----------
+    firsts : array of int
+        The node right after that transition; of red nodes themselves.
+    taken, chances : array of float
+        How likely a word takes the transition, and how likely it goes on to the node then.
+    """
+
+    def __init__(self, found: Hypothesis) -> None:
+        self._found, tree, reds = found, found.tree, np.array(found.reds)
+        rows, count = found.rows(), len(reds)
+        # How often words take each transition, and so how likely at most.
+        steps = np.zeros((count, count))
+        states, symbols = np.nonzero(found.transitions >= 0)
+        np.add.at(steps, (found.transitions[states, symbols], states), rows[states, symbols + 1])
+        begin = np.eye(1, count)[0]
+        visits = np.linalg.solve(np.eye(count) - (1 - 1e-6) * steps, begin)
+        self._flows = np.clip(visits[:, None] * rows[:, 1:], 0.0, 1.0)
+        self._parents, last = np.array(tree.parents), np.array(tree.symbols)
+        depths = np.array(tree.depths)
+        order = np.argsort(depths, kind="stable")
+        borders = np.searchsorted(depths[order], np.arange(1, depths.max() + 2)).tolist()
+        self._levels = [order[begin:end] for begin, end in pairwise(borders)]
+        self._shares = rows[found.states[self._parents], last + 1]
+        is_red = np.zeros(len(tree), dtype=bool)
+        is_red[reds] = True
+        self.firsts, self.taken = np.arange(len(tree)), np.ones(len(tree))
+        self.chances = np.ones(len(tree))
+        for level in self._levels:
+            level = level[~is_red[level]]
+            above = self._parents[level]
+            begins = is_red[above]
+            flows = self._flows[found.states[above], last[level]]
+            self.firsts[level] = np.where(begins, level, self.firsts[above])
+            self.taken[level] = np.where(begins, flows, self.taken[above])
+            longer = self.chances[above] * self._shares[level]
+            self.chances[level] = np.where(begins, 1.0, longer)
+
+    def best_to_draw(self, is_open: Flags) -> list[tuple[int, float]]:
+        """Return for each transition with open words where draws tell most of these.
+
+        A draw at a word tells of all that is below it, as likely as that comes; and a word matters
+        as much as it is likely.
+        """
+        worth = np.where(is_open, self.chances, 0.0)
+        inside = self.firsts != np.arange(len(worth))
+        for level in self._levels[::-1]:
+            level = level[inside[level]]
+            np.add.at(worth, self._parents[level], self._shares[level] * worth[level])
+        order = np.lexsort((-worth, self.firsts))
+        best = order[np.unique(self.firsts[order], return_index=True)[1]]
+        best = best[worth[best] > 0]
+        return list(zip(best.tolist(), (self.taken * worth)[best].tolist(), strict=True))
+
+    def unseen(self, reach: float) -> list[tuple[Codes, float]]:
+        """Return words right after access words that were never drawn, though other words were."""
+        found = self._found
+        nodes = found.tree.table[found.reds]
+        pairs = np.argwhere((nodes < 0) & (self._flows >= reach)).tolist()
+        return [
+            ((*found.tree.word(found.reds[state]), symbol), float(self._flows[state, symbol]))
+            for state, symbol in pairs
+        ]
 
 
 def _word_to_ask(found: Hypothesis, node: int) -> Codes:
@@ -203,10 +275,7 @@ def _word_to_ask(found: Hypothesis, node: int) -> Codes:
     up to the node is put behind that state's access word: if it differs there, the merge is wrong;
     if not, another one on the shorter way is (Rivest and Schapire's analysis, step by step).
     """
-    suffix = []
-    first = node
-    reds = set(found.reds)
-    tree = found.tree
+    suffix, first, reds, tree = [], node, set(found.reds), found.tree
     while tree.parents[first] not in reds:
         suffix.append(tree.symbols[first])
         first = tree.parents[first]

@@ -25,7 +25,7 @@ from pdfalearn.results import (
     Statistics,
 )
 from pdfalearn.sampled.counted_tree import CountedTree, Test
-from pdfalearn.sampled.hypothesis import Balance, Hypothesis, weigh_words
+from pdfalearn.sampled.hypothesis import LIKELY_SUFFIX, Balance, Hypothesis, weigh_words
 from pdfalearn.sampled.samples import Codes, Draw, Drawer, Samples
 
 # Of all samples one in so many is drawn before anything is compared, and at least so many.
@@ -68,8 +68,9 @@ def learn_samples(
         more than this from that after the state's access word. Half of it takes four times as
         many samples.
     reach : float
-        Words that begin at least this share of all words are compared. Rarer ones are evidence,
-        but no samples are spent on them.
+        Transitions that at least this share of words take are compared, with all suffixes that
+        follow with a probability of at least 0.1. Rarer ones are evidence, but no samples are spent
+        on them.
     test : str
         "exact": bands of probabilities by the binomial distributions, which are narrow near 0 and
         1; "hoeffding": by Hoeffding's bound.
@@ -184,14 +185,13 @@ class _Run:
             )
         hypothesis, balance = self._compare()
         self._history.append(self.progress())
-        self._contradictions.append(balance.contradictions)
+        self._contradictions.append(len(balance.contradictions))
         if not balance.wanted or tree.samples >= self._most:
             return self._make_result(hypothesis, balance, "stopped" if balance.wanted else "tested")
         ordered = sorted(balance.wanted.items(), key=lambda item: (-item[1], item[0]))[:_PREFIXES]
         total, batch = sum(weight for _, weight in ordered), tree.samples / _PART
-        totals = tree.counts.sum(axis=1)
         for word, weight in ordered:
-            known = int(totals[tree.node_of(word)])
+            known = int(tree.counts[tree.node_of(word)].sum())
             self._draw(word, max(_LEAST_DRAWN, min(known, round(batch * weight / total))))
         return None
 
@@ -255,33 +255,36 @@ class _Run:
 
     def _certify(self, balance: Balance, kind: Kind) -> Certificate:
         tree, risk = self._tree, f"{self._tree.alpha:g}"
+        count, contradictions = balance.transitions, len(balance.contradictions)
         texts = [
             f"{tree.samples:,} samples; with probability at least 1 - {risk}, any two of the "
-            f"{self._states:,} states differ, and none of the {balance.compared:,} words that were "
-            f"compared is in a wrong state: after each of them no probability is further than "
-            f"{self._gap:g} from that after its state's access word",
+            f"{self._states:,} states differ, and {balance.decided:,} of the {count:,} transitions "
+            f"that at least a share {self._reach:g} of words take lead to the right state: after "
+            f"them and likely suffixes, no probability is further than {self._gap:g} from that "
+            "after the state's access word"
         ]
-        if balance.undecided:
+        if balance.decided < count:
             texts.append(
-                f"{balance.undecided:,} words that begin at least {self._reach:g} of all words "
-                f"hang in the balance, {balance.undecided_share:.2%} of all positions"
+                f"the others hang in the balance, {balance.open_share:.2%} of what words take"
             )
-        if balance.contradictions:
+        if contradictions:
             texts.append(
-                f"{balance.contradictions:,} words differ from their state, so that something "
-                "before them was merged wrongly: allow more samples"
+                f"{contradictions:,} words differ from their state, so that something before them "
+                "was merged wrongly: allow more samples"
             )
         details = {
             "alpha": tree.alpha,
             "gap": self._gap,
             "reach": self._reach,
+            "suffix_reach": LIKELY_SUFFIX,
             "test": tree.test,
             "samples": tree.samples,
             "stored_samples": self._stored,
             "prefixes": len(tree),
-            "compared": balance.compared,
-            "undecided": balance.undecided,
-            "undecided_share": balance.undecided_share,
-            "contradictions": balance.contradictions,
+            "compared_words": len(balance.near),
+            "transitions": count,
+            "decided": balance.decided,
+            "open_share": balance.open_share,
+            "contradictions": contradictions,
         }
         return Certificate(kind, "; ".join(texts), details)
