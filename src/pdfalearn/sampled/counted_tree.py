@@ -57,17 +57,20 @@ class CountedTree:
         # The counts that the bands were computed of.
         self._known: Floats = np.zeros(0)
         self.samples = self.steps = 0
+        # Nodes after which all draws were cut at once.
+        self.mute: set[int] = set()
 
     def __len__(self) -> int:
         return len(self.parents)
 
-    def node_of(self, word: Codes) -> int:
-        """Return the node of a word; -1 if there is none."""
+    def last_node(self, word: Codes) -> int:
+        """Return the node of a word, or of its longest prefix that was ever drawn."""
         node = 0
         for symbol in word:
-            node = self._children.get(node * self._width + symbol, -1)
-            if node < 0:
+            child = self._children.get(node * self._width + symbol)
+            if child is None:
                 break
+            node = child
         return node
 
     def _step(self, node: int, symbol: int) -> int:
@@ -105,6 +108,8 @@ class CountedTree:
         self.steps += len(drawn.words.symbols)
         self._grow(before)
         np.add.at(self._counts.reshape(-1), np.array(cells, dtype=np.int64), 1.0)
+        if not self._counts[start].any():
+            self.mute.add(start)
 
     def _grow(self, before: int) -> None:
         """Let the arrays have the nodes that were made since there were so many."""

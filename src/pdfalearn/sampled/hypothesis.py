@@ -164,12 +164,16 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     apart = ((bands[:, 0] > theirs[:, 1]) | (bands[:, 1] < theirs[:, 0])).any(axis=1)
     farthest = np.maximum(bands[:, 1] - theirs[:, 0], theirs[:, 1] - bands[:, 0]).max(axis=1)
     is_compared = (likely.chances >= LIKELY_SUFFIX) & (likely.taken >= reach)
-    is_compared[found.reds] = False
+    is_compared[[*found.reds, *tree.mute]] = False
     is_open = is_compared & (farthest > gap)
     wanted: dict[Codes, float] = {}
 
     def want(word: Codes, weight: float) -> None:
-        wanted[word] = wanted.get(word, 0.0) + weight
+        # What was never drawn may be impossible: how it comes about is asked instead.
+        node = tree.last_node(word)
+        if node not in tree.mute:
+            word = tree.word(node)
+            wanted[word] = wanted.get(word, 0.0) + weight
 
     totals = tree.counts.sum(axis=1)
     # Many words are compared with one access word: it is worth more counts than they are.
@@ -183,8 +187,8 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
         want(_word_to_ask(found, int(odd[place])), float(weights[place]))
     unseen = likely.unseen(reach)
-    for word, weight in unseen:
-        want(word, weight)
+    for access_word, weight in unseen:
+        want(access_word, weight)
     firsts, opened = (np.unique(likely.firsts[mask]) for mask in (is_compared, is_open))
     missing = sum(weight for _, weight in unseen)
     total = float(likely.taken[firsts].sum()) + missing
@@ -258,12 +262,12 @@ class _Likely:
         return list(zip(best.tolist(), (self.taken * worth)[best].tolist(), strict=True))
 
     def unseen(self, reach: float) -> list[tuple[Codes, float]]:
-        """Return words right after access words that were never drawn, though other words were."""
+        """Return access words of transitions that only other words of the states have taken."""
         found = self._found
         nodes = found.tree.table[found.reds]
         pairs = np.argwhere((nodes < 0) & (self._flows >= reach)).tolist()
         return [
-            ((*found.tree.word(found.reds[state]), symbol), float(self._flows[state, symbol]))
+            (found.tree.word(found.reds[state]), float(self._flows[state, symbol]))
             for state, symbol in pairs
         ]
 

@@ -131,7 +131,7 @@ def learn_samples(
         Drawer.opened(samples, interrupts, store) as drawer,
     ):
         tree = CountedTree(len(samples.alphabet), alpha, test)
-        run = _Run(samples, drawer, tree, max_samples, gap, reach)
+        run = Run(samples, drawer, tree, max_samples, gap, reach)
         interrupts.salvage = run.salvage
         report = interrupts.progress
         while (found := run.go_on()) is None:
@@ -141,7 +141,7 @@ def learn_samples(
         return found
 
 
-class _Run:
+class Run:
     """One run, round by round."""
 
     def __init__(
@@ -183,7 +183,7 @@ class _Run:
                 f"of {tree.samples:,} continuations of the empty word all were cut before the "
                 "first symbol, so that there is no automaton at all"
             )
-        hypothesis, balance = self._compare()
+        hypothesis, balance = self.compare()
         self._history.append(self.progress())
         self._contradictions.append(len(balance.contradictions))
         if not balance.wanted or tree.samples >= self._most:
@@ -191,11 +191,11 @@ class _Run:
         ordered = sorted(balance.wanted.items(), key=lambda item: (-item[1], item[0]))[:_PREFIXES]
         total, batch = sum(weight for _, weight in ordered), tree.samples / _PART
         for word, weight in ordered:
-            known = int(tree.counts[tree.node_of(word)].sum())
+            known = int(tree.counts[tree.last_node(word)].sum())
             self._draw(word, max(_LEAST_DRAWN, min(known, round(batch * weight / total))))
         return None
 
-    def _compare(self) -> tuple[Hypothesis, Balance]:
+    def compare(self) -> tuple[Hypothesis, Balance]:
         hypothesis = Hypothesis(self._tree)
         self._states = len(hypothesis.reds)
         return hypothesis, weigh_words(hypothesis, self._gap, self._reach)
@@ -204,7 +204,7 @@ class _Run:
         """Return what was learnt until an interrupt, if anything was drawn."""
         if not self._tree.counts[0].any():
             return None
-        return self._make_result(*self._compare(), "interrupted")
+        return self._make_result(*self.compare(), "interrupted")
 
     def progress(self) -> Progress:
         """Return how far learning has come."""
