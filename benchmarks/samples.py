@@ -1,4 +1,4 @@
-"""Learning from samples alone: how often it is wrong, how near it comes, and an LLM that only talks.
+"""Learning from samples alone: how often it is wrong, how near it comes, an LLM that only talks.
 
 Run with ``python -m benchmarks.samples``; ``--parts promise rivals llm`` chooses what is run,
 ``--runs 300`` how many targets the promise is tried on, ``--seeds 3`` how often rivals run on each
@@ -57,7 +57,7 @@ class Judged(NamedTuple):
     samples: int
 
 
-def hidden(pdfa: PDFA, seed: int) -> Samples:
+def hidden(pdfa: PDFA, seed: int, length: int = LENGTH) -> Samples:
     """Return an automaton of which only samples are told, cut at a length."""
     random = np.random.default_rng(seed)
 
@@ -65,7 +65,7 @@ def hidden(pdfa: PDFA, seed: int) -> Samples:
         state = pdfa.state_after(prefix)
         if state is None:
             raise RuntimeError(f"the prefix {prefix} is impossible")
-        drawn, is_cut = draw_words(pdfa.table, pdfa.probabilities, state, count, LENGTH, random)
+        drawn, is_cut = draw_words(pdfa.table, pdfa.probabilities, state, count, length, random)
         return Sample(pdfa.alphabet.decode_words(drawn), is_cut)
 
     return Samples(draw, pdfa.alphabet)
@@ -84,10 +84,10 @@ def draw_target(seed: int) -> PDFA:
 
 
 def run_checked(
-    target: PDFA, most: int, alpha: float, test: Test, seed: int
+    target: PDFA, most: int, alpha: float, test: Test, seed: int, length: int = LENGTH
 ) -> tuple[CountedTree, Hypothesis, Balance]:
     """Learn a target; return what was counted and compared, which results do not keep."""
-    samples, interrupts = hidden(target, seed), Interrupts()
+    samples, interrupts = hidden(target, seed, length), Interrupts()
     with Drawer.opened(samples, interrupts, None) as drawer:
         tree = CountedTree(len(target.alphabet), alpha, test)
         run = Run(samples, drawer, tree, most, GAP, REACH)
@@ -98,19 +98,16 @@ def run_checked(
 
 def judge(target: PDFA, tree: CountedTree, found: Hypothesis, balance: Balance) -> Judged:
     """Compare what was promised with the target, which is its own quotient."""
-    state_of = np.array([target.state_after(target.alphabet.decode(tree.word(node)))
-                         for node in range(len(tree))], dtype=object)
-    is_known = np.array([state is not None for state in state_of])
+    words = (target.alphabet.decode(tree.word(node)) for node in range(len(tree)))
+    state_of = np.array([target.state_after(word) for word in words])
     access = np.array(found.reds)[found.states]
-    reds = [int(state) for state in state_of[found.reds]]
-    near = balance.near[is_known[balance.near]]
+    reds, near = state_of[found.reds], balance.near
     rows = target.probabilities
-    gaps = np.abs(rows[state_of[near].astype(int)] - rows[state_of[access[near]].astype(int)])
-    taken = tree.counts[:-1].any(axis=1) & is_known
-    pairs = {(int(state_of[n]), int(found.states[n])) for n in np.flatnonzero(taken)}
+    gaps = np.abs(rows[state_of[near]] - rows[state_of[access[near]]])
+    pairs = set(zip(state_of.tolist(), found.states.tolist(), strict=True))
     is_structure = len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
     return Judged(
-        states_differ=len(set(reds)) == len(reds),
+        states_differ=len(set(reds.tolist())) == len(reds),
         near=not len(near) or bool(gaps.max() <= GAP + 1e-9),
         is_structure=is_structure,
         decided=balance.decided == balance.transitions and not len(balance.contradictions),
@@ -120,9 +117,20 @@ def judge(target: PDFA, tree: CountedTree, found: Hypothesis, balance: Balance) 
 
 def show_promise(runs: int, most: int) -> None:
     """Print how often what was promised was wrong."""
-    print_header(["test", "alpha", "runs", "two states are one", "a word is not near its state",
-                  "any error", "all decided", "of these not the structure",
-                  "structure in all", "samples, median"])
+    print_header(
+        [
+            "test",
+            "alpha",
+            "runs",
+            "two states are one",
+            "a word is not near its state",
+            "any error",
+            "all decided",
+            "of these not the structure",
+            "structure in all",
+            "samples, median",
+        ]
+    )
     # With an alpha of 1000 every band alone misses with more than alpha = .05: no union bound.
     for test, alpha in (("exact", 0.05), ("hoeffding", 0.05), ("exact", 0.5), ("exact", 1000.0)):
         judged = []
@@ -130,16 +138,20 @@ def show_promise(runs: int, most: int) -> None:
             target = draw_target(seed)
             judged.append(judge(target, *run_checked(target, most, alpha, test, seed)))  # type: ignore[arg-type]
         decided = [one for one in judged if one.decided]
-        print_row([
-            test, alpha, runs,
-            sum(not one.states_differ for one in judged),
-            sum(not one.near for one in judged),
-            sum(not (one.near and one.states_differ) for one in judged),
-            len(decided),
-            sum(not one.is_structure for one in decided),
-            sum(one.is_structure for one in judged),
-            int(np.median([one.samples for one in judged])),
-        ])
+        print_row(
+            [
+                test,
+                alpha,
+                runs,
+                sum(not one.states_differ for one in judged),
+                sum(not one.near for one in judged),
+                sum(not (one.near and one.states_differ) for one in judged),
+                len(decided),
+                sum(not one.is_structure for one in decided),
+                sum(one.is_structure for one in judged),
+                int(np.median([one.samples for one in judged])),
+            ]
+        )
 
 
 def smoothed(pdfa: PDFA) -> PDFA:
@@ -177,9 +189,7 @@ def run_alergia(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
     """Run AALpy's ALERGIA on words."""
     words = target.sample(most, seed=seed, max_length=LENGTH).words
     with allow_recursion():
-        machine = alergia_of_aalpy(
-            map(target.alphabet.encode, words), len(target.alphabet), 0.05
-        )
+        machine = alergia_of_aalpy(map(target.alphabet.encode, words), len(target.alphabet), 0.05)
     return read_pdfa(machine, target), most
 
 
@@ -225,8 +235,13 @@ def run_lstar(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
         oracle = RandomWalkEqOracle([0], system, num_steps=200, reset_prob=0.1)
         with suppress(OutOfSamplesError), allow_recursion():
             machine = run_stochastic_Lstar(
-                [0], system, oracle, automaton_type="smm", min_rounds=min(rounds, 10),
-                max_rounds=rounds, print_level=0,
+                [0],
+                system,
+                oracle,
+                automaton_type="smm",
+                min_rounds=min(rounds, 10),
+                max_rounds=rounds,
+                print_level=0,
             )
             best = read_pdfa(machine, target), system.samples
             continue
@@ -269,8 +284,10 @@ def show_rivals(seeds: int) -> None:
                     used.append(samples)
                 else:
                     mean = math.exp(float(np.mean(np.log(np.maximum(losses, 1e-9)))))
-                    texts.append(f"{mean:.2g}, {np.median(sizes):g} states"
-                                 + (f", {np.median(used):,g} used" if min(used) < count else ""))
+                    texts.append(
+                        f"{mean:.2g}, {np.median(sizes):g} states"
+                        + (f", {np.median(used):,g} used" if min(used) < count else "")
+                    )
             print_row([name, title, *texts, (time.perf_counter() - begin) / seeds])
 
 

@@ -12,7 +12,8 @@ from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number, check_share
 from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.from_words import distill_words
+from pdfalearn.distilling.from_samples import distill_samples
+from pdfalearn.distilling.from_words import WordSettings, distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
@@ -23,6 +24,7 @@ from pdfalearn.models import LanguageModel, as_model, run_long
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier
+from pdfalearn.sampled import Samples
 from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import model_key
 
@@ -31,7 +33,7 @@ _HELD_OUT = 10
 
 
 def distill(
-    source: PDFA | LanguageModel | CorpusLike,
+    source: PDFA | LanguageModel | Samples | CorpusLike,
     *,
     budget: Budget | None = None,
     sampler: SamplerLike | None = None,
@@ -57,10 +59,11 @@ def distill(
 
     Parameters
     ----------
-    source : PDFA, LanguageModel, Corpus, or iterable of words
+    source : PDFA, LanguageModel, Samples, Corpus, or iterable of words
         What to distil: a network, a function, an automaton; or recorded words, in which case
         ``budget``, ``sampler``, ``store``, ``model_id`` and ``audit`` have no meaning. A list of
-        strings is words of characters.
+        strings is words of characters. Of `Samples`, as many words are drawn as
+        ``budget=Budget(max_words=…)`` says, and they are distilled as if recorded.
     budget : Budget, optional
         Needed for a model. Bounds on everything that is asked: symbols, words, cost or seconds. A
         distribution after a word costs one symbol where the word before it is known. Where seconds
@@ -120,12 +123,8 @@ def distill(
     """
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
-    if _are_words(source):
-        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
-            if given is not None:
-                raise InputError(f"{name} is for models, which are asked; leave it out for words")
-        return distill_words(
-            as_corpus(source),
+    if isinstance(source, Samples) or _are_words(source):
+        words = WordSettings(
             sizes=wanted,
             seed=seed,
             held_out=check_share(held_out, "held_out"),
@@ -133,6 +132,12 @@ def distill(
             settings=settings,
             progress=progress,
         )
+        if isinstance(source, Samples):
+            return distill_samples(source, words, budget, store)
+        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
+            if given is not None:
+                raise InputError(f"{name} is for models, which are asked; leave it out for words")
+        return distill_words(as_corpus(source), words)
     if isinstance(source, str | os.PathLike):
         raise InputError(
             f"{os.fspath(source)!r} is a name: Corpus(name) reads words, load(name) an automaton"

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pdfalearn.sampled.samples import Samples as Samples
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.sampled.samples import Draw as Draw
     from pdfalearn.sampled.samples import Drawer as Drawer
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

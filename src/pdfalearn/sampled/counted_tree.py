@@ -10,8 +10,8 @@ from scipy.special import betaln
 
 from pdfalearn.arrays import grown
 from pdfalearn.sampled.samples import Codes, Draw
-from pdfalearn.typing import Floats, Integers
 from pdfalearn.typing import Codes as CodeArray
+from pdfalearn.typing import Floats, Integers
 
 Test = Literal["exact", "hoeffding"]
 

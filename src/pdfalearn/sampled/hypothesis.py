@@ -10,8 +10,8 @@ import numpy as np
 from pdfalearn.arrays import grown
 from pdfalearn.sampled.counted_tree import LEAST_COUNTS, CountedTree
 from pdfalearn.sampled.samples import Codes
-from pdfalearn.typing import Flags, Floats, Integers
 from pdfalearn.typing import Codes as CodeArray
+from pdfalearn.typing import Flags, Floats, Integers
 
 # Before rows are compared by likelihood, a row is drawn to that of all words by so many counts.
 _SMOOTHING = 0.5
@@ -52,10 +52,12 @@ class Hypothesis:
         self._pooled = np.zeros((1, width + 1))
         # The words that take a transition which has no state yet.
         self._blues: dict[tuple[int, int], list[int]] = {}
+        # How many counts these words have.
+        self._weights: dict[tuple[int, int], float] = {}
         self._background: Floats = self._counts.sum(axis=0) + 1.0
         self._promote([0])
         while self._blues:
-            self._settle(max(self._blues, key=self._weigh))
+            self._settle(max(self._blues, key=self._weights.__getitem__))
 
     @property
     def transitions(self) -> CodeArray:
@@ -70,10 +72,6 @@ class Hypothesis:
     def rows(self) -> Floats:
         """Return the shares of what came next, by state."""
         return self.pooled / self.pooled.sum(axis=1, keepdims=True)
-
-    def _weigh(self, slot: tuple[int, int]) -> tuple[float, int]:
-        nodes = self._blues[slot]
-        return float(self._totals[nodes].sum()), -min(nodes)
 
     def _settle(self, slot: tuple[int, int]) -> None:
         """Find the state of a transition, or make it one."""
@@ -110,8 +108,12 @@ class Hypothesis:
             states = self._moves[above, symbols].astype(np.int64)
             unknown = states < 0
             slots = zip(above[unknown].tolist(), symbols[unknown].tolist(), strict=True)
-            for slot, node in zip(slots, below[unknown].tolist(), strict=True):
+            new = below[unknown]
+            for slot, node, total in zip(
+                slots, new.tolist(), self._totals[new].tolist(), strict=True
+            ):
                 self._blues.setdefault(slot, []).append(node)
+                self._weights[slot] = self._weights.get(slot, 0.0) + total
             nodes, states = below[~unknown], states[~unknown]
 
     def _compare(self, blue: int) -> tuple[Floats, Floats]:

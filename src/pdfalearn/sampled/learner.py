@@ -173,7 +173,7 @@ class Run:
             self._add(drawn)
 
     def go_on(self) -> Result | None:
-        """Do one round: compare what there is, and draw where that is open, unless it is the end."""
+        """Compare what was drawn, and draw where that is open; at the end return the result."""
         tree = self._tree
         first = min(self._most, max(_FEWEST, self._most // _FIRST))
         if tree.samples < first:
@@ -196,6 +196,7 @@ class Run:
         return None
 
     def compare(self) -> tuple[Hypothesis, Balance]:
+        """Make states of what was drawn, and find what hangs in the balance."""
         hypothesis = Hypothesis(self._tree)
         self._states = len(hypothesis.reds)
         return hypothesis, weigh_words(hypothesis, self._gap, self._reach)
