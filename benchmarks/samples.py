@@ -182,7 +182,9 @@ def learn_ours(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
 
 def distil_ours(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
     """Distil."""
-    return distill(hidden(target, seed), budget=Budget(max_words=most), seed=seed).best, most
+    return distill(
+        hidden(target, seed), budget=Budget(max_words=most), sizes=range(1, 17), seed=seed
+    ).best, most
 
 
 def run_alergia(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
@@ -344,7 +346,8 @@ def show_llm() -> None:
         text = f"{details['decided']} of {details['transitions']} transitions decided"
         used = result.statistics.words
         print_row(["learn_samples", used, len(result.pdfa), loss_of(result.pdfa), text])
-        frontier = distill(Samples(draw, LLM_SYMBOLS), budget=Budget(max_words=count))
+        budget = Budget(max_words=count)
+        frontier = distill(Samples(draw, LLM_SYMBOLS), budget=budget, sizes=range(1, 17))
         print_row(["distill", count, len(frontier.best), loss_of(frontier.best), ""])
     print(f"\nof the LLM itself {len(known):,} rows were computed")
 
