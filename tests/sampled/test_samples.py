@@ -160,7 +160,7 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         store.write_bytes(good + line.encode() + b"\n")
         refused(FileFormatError, "line 3, is damaged.*remove the line")
         store.write_bytes(good)
-    with pytest.raises(StoreError, match="of another alphabet"):
+    with pytest.raises(FileFormatError, match="over the alphabet \\('x', 'y'\\)"):
         learn_samples(Samples(lambda prefix, count: [], "xy"), max_samples=100, store=store)
     with pytest.raises(StoreError, match=r"Is a directory|No such file"):
         learn_samples(samples, max_samples=100, store=tmp_path / "no" / "folder")

@@ -10,10 +10,9 @@ import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number, check_share
-from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
+from pdfalearn.corpora import Corpus, CorpusLike, RecordedWords, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.from_samples import distill_samples
-from pdfalearn.distilling.from_words import WordSettings, distill_words
+from pdfalearn.distilling.from_words import FEWEST, WordSettings, WordsRun, distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
@@ -24,9 +23,10 @@ from pdfalearn.models import LanguageModel, as_model, run_long
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier
-from pdfalearn.sampled import Samples
+from pdfalearn.sampled import Draw, Drawer, Samples
 from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import model_key
+from pdfalearn.words import Words, offsets_of
 
 # One word in this many is held out.
 _HELD_OUT = 10
@@ -133,7 +133,7 @@ def distill(
             progress=progress,
         )
         if isinstance(source, Samples):
-            return distill_samples(source, words, budget, store)
+            return _distill_samples(source, words, budget, store)
         for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
             if given is not None:
                 raise InputError(f"{name} is for models, which are asked; leave it out for words")
@@ -157,6 +157,43 @@ def distill(
         run = Run(sampling, wanted, settings, interrupts.progress, interrupts)
         interrupts.salvage = run.salvage
         return run.finish(store, key, audit)
+
+
+def _distill_samples(
+    samples: Samples,
+    given: WordSettings,
+    budget: Budget | None,
+    store: str | os.PathLike[str] | None,
+) -> Frontier:
+    """Find the best automaton of every size from words that are drawn; see `distill`."""
+    if budget is None or budget.max_words is None or budget != Budget(max_words=budget.max_words):
+        raise InputError(
+            "samples are distilled with budget=Budget(max_words=…): the words to draw, and no "
+            "other bound"
+        )
+    drawn: list[Draw] = []
+
+    def make_run() -> WordsRun:
+        # What was drawn after other prefixes says nothing of how likely these are.
+        lengths = np.concatenate([one.words.lengths for one in drawn])
+        symbols = np.concatenate([one.words.symbols for one in drawn])
+        is_cut = np.concatenate([one.is_cut for one in drawn])
+        recorded = RecordedWords(Words(symbols, offsets_of(lengths)), is_cut)
+        return WordsRun("samples", samples.alphabet, recorded, given, interrupts)
+
+    with given.run_long() as interrupts:
+        interrupts.salvage = lambda: make_run().salvage() if _count(drawn) >= FEWEST else None
+        with Drawer.opened(samples, interrupts, store) as drawer:
+            drawn += (one for one in drawer.kept if not one.prefix)
+            for one in drawer.draw((), max(0, budget.max_words - _count(drawn))):
+                drawn.append(one)
+        run = make_run()
+        interrupts.salvage = run.salvage
+        return run.finish()
+
+
+def _count(drawn: list[Draw]) -> int:
+    return sum(len(one.words) for one in drawn)
 
 
 def _are_words(source: object) -> TypeGuard[CorpusLike]:

@@ -53,9 +53,6 @@ class CountedTree:
         self.parents, self.symbols, self.depths = [0], [0], [0]
         self._table = np.full((64, width), -1, dtype=np.int32)
         self._counts = np.zeros((64, width + 1))
-        self._bands = np.zeros((0, 2, width + 1))
-        # The counts that the bands were computed of.
-        self._known: Floats = np.zeros(0)
         self.samples = self.steps = 0
         # Nodes after which all draws were cut at once.
         self.mute: set[int] = set()
@@ -134,15 +131,10 @@ class CountedTree:
         Row -1 is that of no node, and excludes nothing.
         """
         totals = self.counts.sum(axis=1)
-        before = len(self._known)
-        bands = np.empty((len(totals), 2, self._width + 1))
-        bands[:, 0], bands[:, 1] = 0.0, 1.0
-        bands[: max(0, before - 1)] = self._bands[:-1]
-        is_new = totals >= LEAST_COUNTS
-        is_new[: max(0, before - 1)] &= totals[: max(0, before - 1)] > self._known[:-1]
-        nodes = np.flatnonzero(is_new)
+        bands = np.zeros((len(totals), 2, self._width + 1))
+        bands[:, 1] = 1.0
+        nodes = np.flatnonzero(totals >= LEAST_COUNTS)
         bands[nodes] = self._compute(self.counts[nodes], totals[nodes, None], nodes)
-        self._bands, self._known = bands, totals
         return bands
 
     def _compute(self, counts: Floats, totals: Floats, nodes: Integers) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,28 +51,17 @@ class Hypothesis:
         # The last row of both is that of no state.
         self._moves = np.full((1, width), -1, dtype=np.int32)
         self._pooled = np.zeros((1, width + 1))
-        # The words that take a transition which has no state yet.
-        self._blues: dict[tuple[int, int], list[int]] = {}
-        # How many counts these words have.
-        self._weights: dict[tuple[int, int], float] = {}
+        # The words that take a transition which has no state yet, and how many counts they have.
+        self._blues: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        self._weights: Counter[tuple[int, int]] = Counter()
         self._background: Floats = self._counts.sum(axis=0) + 1.0
         self._promote([0])
         while self._blues:
             self._settle(max(self._blues, key=self._weights.__getitem__))
-
-    @property
-    def transitions(self) -> CodeArray:
-        """The state after each state and symbol, or -1."""
-        return self._moves[: len(self.reds)]
-
-    @property
-    def pooled(self) -> Floats:
-        """What came next after the words of each state."""
-        return self._pooled[: len(self.reds)]
-
-    def rows(self) -> Floats:
-        """Return the shares of what came next, by state."""
-        return self.pooled / self.pooled.sum(axis=1, keepdims=True)
+        # The state after each state and symbol, or -1; the shares of what came next in each state.
+        self.transitions = self._moves[: len(self.reds)]
+        pooled = self._pooled[: len(self.reds)]
+        self.rows: Floats = pooled / pooled.sum(axis=1, keepdims=True)
 
     def _settle(self, slot: tuple[int, int]) -> None:
         """Find the state of a transition, or make it one."""
@@ -85,20 +75,21 @@ class Hypothesis:
             self._moves[slot] = len(self.reds)
             self._promote([blue, *nodes])
         else:
-            state = int(np.where(differs, -np.inf, likelihoods).argmax())
-            self._moves[slot] = state
-            self._fold(np.array(nodes), np.full(len(nodes), state))
+            self._moves[slot] = np.where(differs, -np.inf, likelihoods).argmax()
+            self._fold(nodes, self._moves[slot])
 
     def _promote(self, nodes: list[int]) -> None:
         """Make the first node red; the others are words of its state."""
-        state = len(self.reds)
         self.reds.append(nodes[0])
-        self._moves = grown(self._moves, state + 2)
-        self._pooled = grown(self._pooled, state + 2, 0)
-        self._fold(np.array(nodes), np.full(len(nodes), state))
+        count = len(self.reds)
+        self._moves = grown(self._moves, count + 1)
+        self._pooled = grown(self._pooled, count + 1, 0)
+        self._fold(nodes, count - 1)
 
-    def _fold(self, nodes: Integers, states: Integers) -> None:
-        """Give nodes their states, and what is below them, as far as transitions are known."""
+    def _fold(self, words: list[int], state: int) -> None:
+        """Give words a state, and those below them theirs, as far as transitions are known."""
+        nodes = np.array(words)
+        states = np.full(len(nodes), state)
         while len(nodes):
             self.states[nodes] = states
             np.add.at(self._pooled, states, self._counts[nodes])
@@ -107,13 +98,11 @@ class Hypothesis:
             below, above = children[places, symbols].astype(np.int64), states[places]
             states = self._moves[above, symbols].astype(np.int64)
             unknown = states < 0
-            slots = zip(above[unknown].tolist(), symbols[unknown].tolist(), strict=True)
             new = below[unknown]
-            for slot, node, total in zip(
-                slots, new.tolist(), self._totals[new].tolist(), strict=True
-            ):
-                self._blues.setdefault(slot, []).append(node)
-                self._weights[slot] = self._weights.get(slot, 0.0) + total
+            columns = above[unknown], symbols[unknown], new, self._totals[new]
+            for before, symbol, node, total in zip(*(one.tolist() for one in columns), strict=True):
+                self._blues[before, symbol].append(node)
+                self._weights[before, symbol] += total
             nodes, states = below[~unknown], states[~unknown]
 
     def _compare(self, blue: int) -> tuple[Floats, Floats]:
@@ -188,14 +177,15 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     weights = np.maximum(likely.taken * likely.chances, reach * LIKELY_SUFFIX)[odd]
     for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
         want(_word_to_ask(found, int(odd[place])), float(weights[place]))
-    unseen = likely.unseen(reach)
-    for access_word, weight in unseen:
-        want(access_word, weight)
+    # Transitions that only other words of a state have taken: what follows its access word tells.
+    unseen = (tree.table[found.reds] < 0) & (likely.flows >= reach)
+    for state, symbol in np.argwhere(unseen).tolist():
+        want(tree.word(found.reds[state]), float(likely.flows[state, symbol]))
     firsts, opened = (np.unique(likely.firsts[mask]) for mask in (is_compared, is_open))
-    missing = sum(weight for _, weight in unseen)
+    missing = float(likely.flows[unseen].sum())
     total = float(likely.taken[firsts].sum()) + missing
     return Balance(
-        transitions=len(firsts) + len(unseen),
+        transitions=len(firsts) + int(unseen.sum()),
         decided=len(firsts) - len(opened),
         open_share=(float(likely.taken[opened].sum()) + missing) / total if total else 0.0,
         near=np.flatnonzero(is_compared & ~is_open),
@@ -213,20 +203,21 @@ class _Likely:
     ----------
     firsts : array of int
         The node right after that transition; of red nodes themselves.
+    flows : array of float, shape (states, symbols)
+        How likely a word takes each transition at most.
     taken, chances : array of float
         How likely a word takes the transition, and how likely it goes on to the node then.
     """
 
     def __init__(self, found: Hypothesis) -> None:
-        self._found, tree, reds = found, found.tree, np.array(found.reds)
-        rows, count = found.rows(), len(reds)
+        tree, reds, rows, count = found.tree, found.reds, found.rows, len(found.reds)
         # How often words take each transition, and so how likely at most.
         steps = np.zeros((count, count))
         states, symbols = np.nonzero(found.transitions >= 0)
         np.add.at(steps, (found.transitions[states, symbols], states), rows[states, symbols + 1])
         begin = np.eye(1, count)[0]
         visits = np.linalg.solve(np.eye(count) - (1 - 1e-6) * steps, begin)
-        self._flows = np.clip(visits[:, None] * rows[:, 1:], 0.0, 1.0)
+        self.flows = np.clip(visits[:, None] * rows[:, 1:], 0.0, 1.0)
         self._parents, last = np.array(tree.parents), np.array(tree.symbols)
         depths = np.array(tree.depths)
         order = np.argsort(depths, kind="stable")
@@ -241,7 +232,7 @@ class _Likely:
             level = level[~is_red[level]]
             above = self._parents[level]
             begins = is_red[above]
-            flows = self._flows[found.states[above], last[level]]
+            flows = self.flows[found.states[above], last[level]]
             self.firsts[level] = np.where(begins, level, self.firsts[above])
             self.taken[level] = np.where(begins, flows, self.taken[above])
             longer = self.chances[above] * self._shares[level]
@@ -262,16 +253,6 @@ class _Likely:
         best = order[np.unique(self.firsts[order], return_index=True)[1]]
         best = best[worth[best] > 0]
         return list(zip(best.tolist(), (self.taken * worth)[best].tolist(), strict=True))
-
-    def unseen(self, reach: float) -> list[tuple[Codes, float]]:
-        """Return access words of transitions that only other words of the states have taken."""
-        found = self._found
-        nodes = found.tree.table[found.reds]
-        pairs = np.argwhere((nodes < 0) & (self._flows >= reach)).tolist()
-        return [
-            (found.tree.word(found.reds[state]), float(self._flows[state, symbol]))
-            for state, symbol in pairs
-        ]
 
 
 def _word_to_ask(found: Hypothesis, node: int) -> Codes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -123,9 +123,7 @@ def learn_samples(
     reach = check_share(reach, "reach")
     if test not in get_args(Test):
         raise InputError(f"test is {test!r}, not one of {', '.join(get_args(Test))}")
-    shown = (
-        None if progress is None else show_progress(progress, LearningLine, may_be_endless=False)
-    )
+    shown = show_progress(progress, LearningLine, may_be_endless=False)
     with (
         run_long(shown, LearningInterrupted) as interrupts,
         Drawer.opened(samples, interrupts, store) as drawer,
@@ -133,11 +131,9 @@ def learn_samples(
         tree = CountedTree(len(samples.alphabet), alpha, test)
         run = Run(samples, drawer, tree, max_samples, gap, reach)
         interrupts.salvage = run.salvage
-        report = interrupts.progress
         while (found := run.go_on()) is None:
-            if report is not None:
-                interrupts.report(report, run.progress())
-            interrupts.check()
+            if interrupts.progress is not None:
+                interrupts.report(interrupts.progress, run.progress())
         return found
 
 
@@ -209,25 +205,21 @@ class Run:
 
     def progress(self) -> Progress:
         """Return how far learning has come."""
-        return Progress(**self._figures())
-
-    def _figures(self) -> dict[str, Any]:
-        return {
-            "states": self._states,
-            "words": self._tree.samples - self._stored,
-            "distributions": len(self._tree),
-            "symbols": self._tree.steps,
-            "cost": 0.0,
-            "equivalence_queries": len(self._history),
-            "learning_seconds": time.monotonic() - self._begin,
-            "equivalence_seconds": 0.0,
-        }
+        return Progress(
+            states=self._states,
+            words=self._tree.samples - self._stored,
+            distributions=len(self._tree),
+            symbols=self._tree.steps,
+            cost=0.0,
+            equivalence_queries=len(self._history),
+            learning_seconds=time.monotonic() - self._begin,
+            equivalence_seconds=0.0,
+        )
 
     def _make_result(self, hypothesis: Hypothesis, balance: Balance, kind: Kind) -> Result:
         tree, reds = self._tree, np.array(hypothesis.reds)
-        rows = hypothesis.rows()
         statistics = Statistics(
-            **self._figures(),
+            **vars(self.progress()),
             batches=tuple(self._batches),
             stored_words=self._stored,
             audited_words=0,
@@ -240,10 +232,9 @@ class Run:
             counterexamples=tuple(self._contradictions),
             longest_counterexamples=(0,) * len(self._contradictions),
         )
+        moves, rows = hypothesis.transitions, hypothesis.rows
         return Result(
-            pdfa=PDFA(
-                alphabet=self._alphabet, transitions=hypothesis.transitions, probabilities=rows
-            ),
+            pdfa=PDFA(alphabet=self._alphabet, transitions=moves, probabilities=rows),
             statistics=statistics,
             history=History(self._history),
             certificate=self._certify(balance, kind),

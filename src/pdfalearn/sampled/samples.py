@@ -179,33 +179,22 @@ def _write_draw(drawn: Draw) -> bytes:
 
 def _read_draws(path: Path, stream: BinaryIO, alphabet: Alphabet) -> list[Draw]:
     """Read what a file has; a last line that a kill has cut off is removed."""
-    header = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "symbols": list(alphabet),
-        "terminal": alphabet.terminal,
-    }
+    header = {"symbols": list(alphabet), "terminal": alphabet.terminal}
+    first = json.dumps({"format": _FORMAT, "version": _VERSION} | header).encode()
     stream.seek(0)
-    data = stream.read()
-    *lines, torn = data.split(b"\n")
-    if not lines:
-        if torn and not json.dumps(header).encode().startswith(torn):
-            raise FileFormatError(f"{show_name(str(path))} is not a store of samples; name another")
-        stream.truncate(0)
-        stream.write(json.dumps(header).encode() + b"\n")
-        stream.flush()
-        return []
-    found = parse_json(lines[0], f"{show_name(str(path))}, line 1,")
-    if found.get("format") != _FORMAT or found.get("version") != _VERSION:
-        raise FileFormatError(f"{show_name(str(path))} is not a store of samples; name another")
-    if found != header:
-        raise StoreError(
-            f"{show_name(str(path))}: these samples are of another alphabet, "
-            f"{shorten(found.get('symbols', ()))}; give this model a file of its own"
+    *lines, torn = stream.read().split(b"\n")
+    name = show_name(str(path))
+    if not (first.startswith(torn) if not lines else lines[0] == first):
+        raise FileFormatError(
+            f"{name} is not a store of samples over the alphabet {shorten(alphabet.symbols)}; "
+            "give another name"
         )
-    stream.truncate(len(data) - len(torn))
+    stream.truncate(stream.tell() - len(torn))
+    if not lines:
+        stream.write(first + b"\n")
+        stream.flush()
     return [
-        _read_draw(line, f"{show_name(str(path))}, line {number},", len(alphabet))
+        _read_draw(line, f"{name}, line {number},", len(alphabet))
         for number, line in enumerate(lines[1:], 2)
     ]
 
