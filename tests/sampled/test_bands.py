@@ -61,6 +61,7 @@ def test_exact_bands_end_where_the_mixture_beats_a_probability(
         assert count or not low[column]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["exact", "hoeffding"])
 @pytest.mark.parametrize("share", [0.02, 0.5])
 def test_bands_hold_however_often_one_looks(test: Test, share: float) -> None:

@@ -25,6 +25,7 @@ NEVER = 1e-6
 TESTS: list[Test] = ["exact", "hoeffding"]
 
 
+@pytest.mark.slow
 @examples(30)
 @given(pdfas(max_states=4), st.sampled_from(TESTS), st.integers(0, 5))
 def test_what_is_promised_holds(pdfa: PDFA, test: Test, seed: int) -> None:
@@ -35,6 +36,7 @@ def test_what_is_promised_holds(pdfa: PDFA, test: Test, seed: int) -> None:
     assert judged.samples <= 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_promised_of_larger_targets_holds(seed: int) -> None:
     target = draw_target(seed)
@@ -139,6 +141,7 @@ def test_where_draws_are_mute_nothing_more_is_drawn() -> None:
     assert result.statistics.words < 2000
 
 
+@pytest.mark.slow
 def test_distilling_samples(tmp_path: str) -> None:
     target = reber()
     samples = hidden(target, 1)

@@ -170,6 +170,12 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         )
 
 
+def test_errors_of_the_service_are_its_own(tmp_path: Path) -> None:
+    samples = stopping(hidden(reber(), 1), 0, ConnectionError)
+    with pytest.raises(ConnectionError):
+        learn_samples(samples, max_samples=100, store=tmp_path / "samples.jsonl")
+
+
 def test_two_runs_do_not_write_to_one_store(tmp_path: Path) -> None:
     store = tmp_path / "samples.jsonl"
     inner = hidden(reber(), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -139,16 +139,16 @@ class Drawer:
             return
         path = Path(store)
         check_symbols((*samples.alphabet, samples.alphabet.terminal))
-        try:
-            with (
-                lock_file(path.with_name(f"{path.name}.lock"), "another run"),
-                path.open("a+b") as stream,
-            ):
+        with ExitStack() as stack:
+            try:
+                lock = path.with_name(f"{path.name}.lock")
+                stack.enter_context(lock_file(lock, "another run"))
+                stream = stack.enter_context(path.open("a+b"))
                 drawer = cls(samples, interrupts, stream)
                 drawer.kept = _read_draws(path, stream, samples.alphabet)
-                yield drawer
-        except OSError as error:
-            raise StoreError(f"{show_name(str(path))}: {error.strerror or error}") from error
+            except OSError as error:
+                raise StoreError(f"{show_name(str(path))}: {error.strerror or error}") from error
+            yield drawer
 
     def draw(self, prefix: Codes, count: int) -> Iterator[Draw]:
         """Draw continuations, in calls that are not too large; each is kept before it is used."""
