@@ -198,7 +198,7 @@ def run_alergia(target: PDFA, most: int, seed: int) -> tuple[PDFA, int]:
     """Run AALpy's ALERGIA on words."""
     words = target.sample(most, seed=seed, max_length=LENGTH).words
     with allow_recursion():
-        machine = alergia_of_aalpy(map(target.alphabet.encode, words), len(target.alphabet), 0.05)
+        machine = alergia_of_aalpy(target.alphabet.encode_words(words), len(target.alphabet), 0.05)
     return read_pdfa(machine, target), most
 
 

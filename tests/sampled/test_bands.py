@@ -79,13 +79,13 @@ def test_bands_hold_however_often_one_looks(test: Test, share: float) -> None:
 
 def test_bands_of_more_samples_are_narrow_and_those_of_none_say_nothing() -> None:
     for test in ("exact", "hoeffding"):
-        few, many = (counted([count, count], 0.05, test).bands() for count in (50, 5000))  # type: ignore[arg-type]
+        few, many = (counted([count, count], 0.05, test).bands() for count in (50, 5000))
         assert (many[0, 1] - many[0, 0] < 0.12).all()
         assert (few[0, 1] - few[0, 0] > 0.3).all()
         assert (few[-1] == [[0, 0], [1, 1]]).all()
     exact, hoeffding = (
         counted([1000, 0], 0.05, test).bands()[0, 1, 1] for test in ("exact", "hoeffding")
-    )  # type: ignore[arg-type]
+    )
     assert exact < hoeffding / 3  # near 0
 
 

@@ -27,7 +27,10 @@ BAD_DRAWS: list[tuple[object, str]] = [
     (7, "not 7"),
     (None, "not None"),
     (Sample([()] * 100, np.zeros(3, dtype=bool)), "not a flag for each of its words"),
-    (Sample([()] * 100, np.zeros(100)), "not a flag for each of its words"),
+    (
+        Sample([()] * 100, np.zeros(100)),  # type: ignore[arg-type]
+        "not a flag for each of its words",
+    ),
 ]
 
 

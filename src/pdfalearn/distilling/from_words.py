@@ -113,10 +113,10 @@ class WordsRun:
         name: str,
         alphabet: Alphabet,
         every: RecordedWords,
-        given: WordSettings,
+        wanted: WordSettings,
         interrupts: Interrupts,
     ) -> None:
-        sizes, seed, held_out, unseen, settings, _ = given
+        sizes, seed, held_out, unseen, settings, _ = wanted
         progress: Callable[[DistillingProgress], None] | None = interrupts.progress
         self._name, self._alphabet, self._all = name, alphabet, every
         self._seed, self._share = seed, held_out

@@ -87,7 +87,7 @@ class Hypothesis:
         self._fold(nodes, count - 1)
 
     def _fold(self, words: list[int], state: int) -> None:
-        """Give words a state, and those below them theirs, as far as transitions are known."""
+        """Note the state of words, and of those below them as far as transitions are known."""
         nodes = np.array(words)
         states = np.full(len(nodes), state)
         while len(nodes):
@@ -114,7 +114,8 @@ class Hypothesis:
         moves = self._moves[: count + 1].copy()
         moves[count] = -1
         differs, likelihoods = np.zeros(count, dtype=bool), np.zeros(count)
-        nodes, others, states = np.array([blue]), reds[:, None], np.arange(count)[:, None]
+        nodes: Integers = np.array([blue])
+        others, states = reds[:, None].astype(np.int32), np.arange(count, dtype=np.int32)[:, None]
         while len(nodes):
             low, high = self.bands[nodes].swapaxes(0, 1)
             theirs = self.bands[others]
