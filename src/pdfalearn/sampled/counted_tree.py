@@ -17,7 +17,7 @@ Test = Literal["exact", "hoeffding"]
 
 # Bands of fewer counts say next to nothing.
 LEAST_COUNTS = 8
-# By so many halvings is an end of a band found: to 1e-9, and then rounded outwards.
+# The ends of a band are found by this many halvings, and then rounded outwards.
 _HALVINGS, _ROUNDING = 32, 1e-9
 # Where Hoeffding's bands are narrowest in comparison: at some hundreds of counts.
 _MIXING = 8.0
@@ -109,7 +109,7 @@ class CountedTree:
             self.mute.add(start)
 
     def _grow(self, before: int) -> None:
-        """Let the arrays have the nodes that were made since there were so many."""
+        """Add the nodes from this number on to the arrays."""
         self._table = grown(self._table, len(self) + 1)
         self._counts = grown(self._counts, len(self) + 1, 0)
         new = slice(before, None)

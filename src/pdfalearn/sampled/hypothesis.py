@@ -14,13 +14,13 @@ from pdfalearn.sampled.samples import Codes
 from pdfalearn.typing import Codes as CodeArray
 from pdfalearn.typing import Flags, Floats, Integers
 
-# Before rows are compared by likelihood, a row is drawn to that of all words by so many counts.
+# For likelihoods, a row is drawn to that of all words as if by this many counts.
 _SMOOTHING = 0.5
 # After a transition, suffixes that follow with at least this probability are compared.
 LIKELY_SUFFIX = 0.1
-# An access word should have so many times the counts of a word that is compared with it.
+# An access word should have this many times the counts of a word that is compared with it.
 _MORE_OF_ACCESS = 4
-# Of contradictions the likeliest so many lead to questions at a time.
+# At most this many contradictions lead to questions at a time, the likeliest.
 _MOST_CONTRADICTIONS = 64
 
 

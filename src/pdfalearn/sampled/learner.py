@@ -28,11 +28,11 @@ from pdfalearn.sampled.counted_tree import CountedTree, Test
 from pdfalearn.sampled.hypothesis import LIKELY_SUFFIX, Balance, Hypothesis, weigh_words
 from pdfalearn.sampled.samples import Codes, Draw, Drawer, Samples
 
-# Of all samples one in so many is drawn before anything is compared, and at least so many.
+# One sample in this many is drawn before anything is compared, and at least 100 are.
 _FIRST, _FEWEST = 8, 100
-# Each time samples become more by one in so many, of at most so many prefixes.
+# Each round draws one sample for this many that there are, after at most 32 prefixes.
 _PART, _PREFIXES = 8, 32
-# Of a prefix at least so many are drawn, and at most as many as its counts are already.
+# After a prefix at least this many are drawn, and at most as many as its counts are already.
 _LEAST_DRAWN = 16
 
 
