@@ -70,9 +70,9 @@ FLOORS = [
         "notebook output",
     ),
     Floor(
-        ("exploring", "observations", "passive"),
+        ("exploring", "observations", "passive", "sampled"),
         "certain bounds on what live models answer; the tree of what was asked, behind one front "
-        "door; learners that are given words",
+        "door; learners that are given words; models that tell only samples, and their learner",
     ),
     Floor(
         ("learners", "samplers"),

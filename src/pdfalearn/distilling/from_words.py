@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from pdfalearn.corpora import Corpus
+from pdfalearn.alphabet import Alphabet
+from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
 from pdfalearn.distilling.estimates import CONFIDENCE, estimate_mean
@@ -69,29 +72,35 @@ _MOST_HELD_OUT = 2**20
 # with both fewer words and fewer positions for each state than these.
 _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 # At least this many words are needed: half of them to learn from, the others to hold out.
-_FEWEST = 4
+FEWEST = 4
 # The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
 
-def distill_words(
-    corpus: Corpus,
-    *,
-    sizes: list[int] | None,
-    seed: int,
-    held_out: float,
-    unseen: float,
-    settings: SearchSettings,
-    progress: Wanted[DistillingProgress],
-) -> Frontier:
+class WordSettings(NamedTuple):
+    """What `distill` takes for words."""
+
+    sizes: list[int] | None
+    seed: int
+    held_out: float
+    unseen: float
+    settings: SearchSettings
+    progress: Wanted[DistillingProgress]
+
+    def run_long(self) -> AbstractContextManager[Interrupts]:
+        """Show progress, and hold a Ctrl-C back."""
+        line, progress = DistillingLine, self.progress
+        shown = None if progress is None else show_progress(progress, line, is_of_words=True)
+        return run_long(shown, DistillingInterrupted)
+
+
+def distill_words(corpus: Corpus, given: WordSettings) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
-    shown = None if progress is None else show_progress(progress, DistillingLine, is_of_words=True)
-    with run_long(shown, DistillingInterrupted) as interrupts:
-        run = WordsRun(
-            corpus, sizes, seed, held_out, unseen, settings, interrupts.progress, interrupts
-        )
+    with given.run_long() as interrupts:
+        recorded = corpus.encode_with_cuts()
+        run = WordsRun(corpus.name, corpus.alphabet, recorded, given, interrupts)
         interrupts.salvage = run.salvage
         return run.finish()
 
@@ -101,27 +110,25 @@ class WordsRun:
 
     def __init__(
         self,
-        corpus: Corpus,
-        sizes: list[int] | None,
-        seed: int,
-        held_out: float,
-        unseen: float,
-        settings: SearchSettings,
-        progress: Callable[[DistillingProgress], None] | None,
+        name: str,
+        alphabet: Alphabet,
+        every: RecordedWords,
+        wanted: WordSettings,
         interrupts: Interrupts,
     ) -> None:
-        self._name, self._alphabet = corpus.name, corpus.alphabet
+        sizes, seed, held_out, unseen, settings, _ = wanted
+        progress: Callable[[DistillingProgress], None] | None = interrupts.progress
+        self._name, self._alphabet, self._all = name, alphabet, every
         self._seed, self._share = seed, held_out
         self._settings, self._progress, self._interrupts = settings, progress, interrupts
-        self._all = every = corpus.encode_with_cuts()
         count, self._width = len(every.words), len(self._alphabet)
-        if count < _FEWEST:
+        if count < FEWEST:
             raise InputError(
-                f"{corpus.name}: there are too few to learn from some and to hold others out; "
-                f"give at least {_FEWEST}"
+                f"{name}: there are too few to learn from some and to hold others out; "
+                f"give at least {FEWEST}"
             )
         order = np.random.default_rng(seed).permutation(count)
-        held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
+        held = min(max(FEWEST // 2, round(held_out * count)), count - FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)
         self._held_out = HeldOutWords(kept, self._width)
         # The words to choose with; those to search with are the first of them.

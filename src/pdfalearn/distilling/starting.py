@@ -10,9 +10,9 @@ import numpy as np
 
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number, check_share
-from pdfalearn.corpora import Corpus, CorpusLike, as_corpus
+from pdfalearn.corpora import Corpus, CorpusLike, RecordedWords, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.from_words import distill_words
+from pdfalearn.distilling.from_words import FEWEST, WordSettings, WordsRun, distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
@@ -23,15 +23,17 @@ from pdfalearn.models import LanguageModel, as_model, run_long
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import DistillingInterrupted, DistillingProgress, Frontier
+from pdfalearn.sampled import Draw, Drawer, Samples
 from pdfalearn.samplers import SamplerLike
 from pdfalearn.stores import model_key
+from pdfalearn.words import Words, offsets_of
 
 # One word in this many is held out.
 _HELD_OUT = 10
 
 
 def distill(
-    source: PDFA | LanguageModel | CorpusLike,
+    source: PDFA | LanguageModel | Samples | CorpusLike,
     *,
     budget: Budget | None = None,
     sampler: SamplerLike | None = None,
@@ -57,10 +59,11 @@ def distill(
 
     Parameters
     ----------
-    source : PDFA, LanguageModel, Corpus, or iterable of words
+    source : PDFA, LanguageModel, Samples, Corpus, or iterable of words
         What to distil: a network, a function, an automaton; or recorded words, in which case
         ``budget``, ``sampler``, ``store``, ``model_id`` and ``audit`` have no meaning. A list of
-        strings is words of characters.
+        strings is words of characters. Of `Samples`, as many words are drawn as
+        ``budget=Budget(max_words=…)`` says, and they are distilled as if recorded.
     budget : Budget, optional
         Needed for a model. Bounds on everything that is asked: symbols, words, cost or seconds. A
         distribution after a word costs one symbol where the word before it is known. Where seconds
@@ -120,12 +123,8 @@ def distill(
     """
     seed, audit = check_integer(seed, "seed", 0), check_integer(audit, "audit", 0)
     wanted = None if sizes is None else check_sizes(sizes)
-    if _are_words(source):
-        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
-            if given is not None:
-                raise InputError(f"{name} is for models, which are asked; leave it out for words")
-        return distill_words(
-            as_corpus(source),
+    if isinstance(source, Samples) or _are_words(source):
+        words = WordSettings(
             sizes=wanted,
             seed=seed,
             held_out=check_share(held_out, "held_out"),
@@ -133,6 +132,12 @@ def distill(
             settings=settings,
             progress=progress,
         )
+        if isinstance(source, Samples):
+            return _distill_samples(source, words, budget, store)
+        for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
+            if given is not None:
+                raise InputError(f"{name} is for models, which are asked; leave it out for words")
+        return distill_words(as_corpus(source), words)
     if isinstance(source, str | os.PathLike):
         raise InputError(
             f"{os.fspath(source)!r} is a name: Corpus(name) reads words, load(name) an automaton"
@@ -152,6 +157,43 @@ def distill(
         run = Run(sampling, wanted, settings, interrupts.progress, interrupts)
         interrupts.salvage = run.salvage
         return run.finish(store, key, audit)
+
+
+def _distill_samples(
+    samples: Samples,
+    given: WordSettings,
+    budget: Budget | None,
+    store: str | os.PathLike[str] | None,
+) -> Frontier:
+    """Find the best automaton of every size from words that are drawn; see `distill`."""
+    if budget is None or budget.max_words is None or budget != Budget(max_words=budget.max_words):
+        raise InputError(
+            "samples are distilled with budget=Budget(max_words=…): the words to draw, and no "
+            "other bound"
+        )
+    drawn: list[Draw] = []
+
+    def make_run() -> WordsRun:
+        # What was drawn after other prefixes says nothing of how likely these are.
+        lengths = np.concatenate([one.words.lengths for one in drawn])
+        symbols = np.concatenate([one.words.symbols for one in drawn])
+        is_cut = np.concatenate([one.is_cut for one in drawn])
+        recorded = RecordedWords(Words(symbols, offsets_of(lengths)), is_cut)
+        return WordsRun("samples", samples.alphabet, recorded, given, interrupts)
+
+    with given.run_long() as interrupts:
+        interrupts.salvage = lambda: make_run().salvage() if _count(drawn) >= FEWEST else None
+        with Drawer.opened(samples, interrupts, store) as drawer:
+            drawn += (one for one in drawer.kept if not one.prefix)
+            for one in drawer.draw((), max(0, budget.max_words - _count(drawn))):
+                drawn.append(one)
+        run = make_run()
+        interrupts.salvage = run.salvage
+        return run.finish()
+
+
+def _count(drawn: list[Draw]) -> int:
+    return sum(len(one.words) for one in drawn)
 
 
 def _are_words(source: object) -> TypeGuard[CorpusLike]:

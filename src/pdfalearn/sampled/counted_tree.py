@@ -1,0 +1,166 @@
+"""What was drawn, counted after every prefix; and bands in which the probabilities are."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Literal
+
+import numpy as np
+from scipy.special import betaln
+
+from pdfalearn.arrays import grown
+from pdfalearn.sampled.samples import Codes, Draw
+from pdfalearn.typing import Codes as CodeArray
+from pdfalearn.typing import Floats, Integers
+
+Test = Literal["exact", "hoeffding"]
+
+# Bands of fewer counts say next to nothing.
+LEAST_COUNTS = 8
+# The ends of a band are found by this many halvings, and then rounded outwards.
+_HALVINGS, _ROUNDING = 32, 1e-9
+# Where Hoeffding's bands are narrowest in comparison: at some hundreds of counts.
+_MIXING = 8.0
+
+
+class CountedTree:
+    """The prefixes of all that was drawn, with how often each symbol and the end came next.
+
+    A continuation is evidence for every prefix along it, and says nothing of what is before it.
+    Nodes are numbered as they come; node 0 is the empty word.
+
+    Parameters
+    ----------
+    width : int
+        The number of symbols.
+    alpha : float
+        The probability that any band, of any node and at any time, misses what it is about.
+    test : str
+        How bands are computed.
+
+    Notes
+    -----
+    What comes next after a prefix does not depend on when the prefix was first seen. So the band of
+    node i may miss with probability alpha / ((i + 1) · (i + 2)), and all of them together with
+    alpha. A band holds at all times at once, however often and for whatever reason one looks at it
+    and draws more: it is what a nonnegative martingale, a mixture of likelihood ratios, does not
+    rule out (Ville's inequality; Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021).
+    """
+
+    def __init__(self, width: int, alpha: float, test: Test) -> None:
+        self._width, self.alpha, self.test = width, alpha, test
+        self._children: dict[int, int] = {}
+        self.parents, self.symbols, self.depths = [0], [0], [0]
+        self._table = np.full((64, width), -1, dtype=np.int32)
+        self._counts = np.zeros((64, width + 1))
+        self.samples = self.steps = 0
+        # Nodes after which all draws were cut at once.
+        self.mute: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def last_node(self, word: Codes) -> int:
+        """Return the node of a word, or of its longest prefix that was ever drawn."""
+        node = 0
+        for symbol in word:
+            child = self._children.get(node * self._width + symbol)
+            if child is None:
+                break
+            node = child
+        return node
+
+    def _step(self, node: int, symbol: int) -> int:
+        key = node * self._width + symbol
+        child = self._children.get(key)
+        if child is None:
+            child = self._children[key] = len(self.parents)
+            self.parents.append(node)
+            self.symbols.append(symbol)
+            self.depths.append(self.depths[node] + 1)
+        return child
+
+    def word(self, node: int) -> Codes:
+        """Return the word of a node."""
+        backwards = []
+        while node:
+            backwards.append(self.symbols[node])
+            node = self.parents[node]
+        return tuple(backwards[::-1])
+
+    def add(self, drawn: Draw) -> None:
+        """Count what was drawn."""
+        before, columns = len(self), self._width + 1
+        start, cells = 0, []
+        for symbol in drawn.prefix:
+            start = self._step(start, symbol)
+        for word, is_cut in zip(drawn.words, drawn.is_cut.tolist(), strict=True):
+            node = start
+            for symbol in word:
+                cells.append(node * columns + symbol + 1)
+                node = self._step(node, symbol)
+            if not is_cut:
+                cells.append(node * columns)
+        self.samples += len(drawn.words)
+        self.steps += len(drawn.words.symbols)
+        self._grow(before)
+        np.add.at(self._counts.reshape(-1), np.array(cells, dtype=np.int64), 1.0)
+        if not self._counts[start].any():
+            self.mute.add(start)
+
+    def _grow(self, before: int) -> None:
+        """Add the nodes from this number on to the arrays."""
+        self._table = grown(self._table, len(self) + 1)
+        self._counts = grown(self._counts, len(self) + 1, 0)
+        new = slice(before, None)
+        self._table[self.parents[new], self.symbols[new]] = np.arange(before, len(self))
+
+    @property
+    def table(self) -> CodeArray:
+        """The node after each node and symbol, or -1; a last row has nothing but -1."""
+        return self._table[: len(self) + 1]
+
+    @property
+    def counts(self) -> Floats:
+        """How often the end and each symbol came next; the last row has nothing but 0."""
+        return self._counts[: len(self) + 1]
+
+    def bands(self) -> Floats:
+        """Return the least and the greatest probability of the end and of each symbol, by node.
+
+        Row -1 is that of no node, and excludes nothing.
+        """
+        totals = self.counts.sum(axis=1)
+        bands = np.zeros((len(totals), 2, self._width + 1))
+        bands[:, 1] = 1.0
+        nodes = np.flatnonzero(totals >= LEAST_COUNTS)
+        bands[nodes] = self._compute(self.counts[nodes], totals[nodes, None], nodes)
+        return bands
+
+    def _compute(self, counts: Floats, totals: Floats, nodes: Integers) -> Floats:
+        risks = self.alpha / ((nodes + 1.0) * (nodes + 2.0) * (self._width + 1))
+        if self.test == "hoeffding":
+            spread = totals / 4 + _MIXING
+            reach = np.sqrt(spread * np.log(spread / (_MIXING * risks[:, None] ** 2))) / totals
+            ends = [counts / totals - reach, counts / totals + reach]
+        else:
+            lows = _lower_ends(counts, totals, -np.log(risks)[:, None])
+            ends = [lows, 1.0 - _lower_ends(totals - counts, totals, -np.log(risks)[:, None])]
+        return np.clip(np.stack(ends, axis=1), 0.0, 1.0)
+
+
+def _lower_ends(counts: Floats, totals: Floats, limits: Floats) -> Floats:
+    """Return the least probabilities that a mixture does not beat by more than its limit.
+
+    The mixture is that of all binomial distributions by Jeffreys' prior, Beta(1/2, 1/2).
+    """
+    others = totals - counts
+    mixed = betaln(counts + 0.5, others + 0.5) - log(np.pi)
+    low, high = np.zeros_like(counts), counts / totals
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = mixed - counts * np.log(middle) - others * np.log1p(-middle)
+        is_out = (ratio > limits) & (counts > 0)
+        low, high = np.where(is_out, middle, low), np.where(is_out, high, middle)
+    return np.where(counts > 0, low - _ROUNDING, 0.0)
