@@ -52,7 +52,7 @@ def test_total_variation_is_inside(seed: int) -> None:
 )
 def test_answers_differ_behind_what_settles_a_class(language: str, match: Match) -> None:
     moves = [[1, 1], [2, 2], [2, 2]]
-    rows = [[[0, 0.5, 0.5], [0, p, 1 - p], [1, 0, 0]] for p in (0.1, 0.9)]
+    rows = [[[0.0, 0.5, 0.5], [0.0, p, 1 - p], [1.0, 0.0, 0.0]] for p in (0.1, 0.9)]
     one, two = (PDFA(alphabet="ab", transitions=moves, probabilities=each) for each in rows)
     apart = drift(one, two, {"x": language}, match=match, gap=1e-6).prompts[0]
     assert apart.answers_low - NEARLY <= 0.8 <= apart.answers_high + NEARLY

@@ -47,8 +47,7 @@ class Frontier:
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
-        self.reading, self.deepest = reading, deepest
-        self._most_open = most_open
+        self.reading, self.deepest, self._most_open = reading, deepest, most_open
         self._count, kinds = count, reading.control + 2
         self.settled = np.zeros((len(prompts), count, kinds))
         """By label; then control tokens, and words that are longer than is looked at."""
@@ -57,8 +56,7 @@ class Frontier:
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
         self.unclear = np.zeros(len(prompts))
-        """How much more answers may differ: all that both models have behind what was settled
-        before an answer's end, and in unlikely answers, of which files have only sums."""
+        """How much more: what both have behind what settles, and in what files only have sums of."""
         self.found, self.other = Found(count), Found(count)
         """Prefixes that settle a match, and those that settle that there is none."""
         self.items = Items(count)
@@ -125,10 +123,8 @@ class Frontier:
         return self._opened
 
     def _sum_open(self) -> Floats:
-        items = self.items
-        states = len(self.reading.dfa.table)
-        keys = items.prompts.astype(np.int64) * states + items.states
-        size = len(self.settled) * states
+        items, states = self.items, len(self.reading.dfa.table)
+        keys, size = items.prompts * np.int64(states) + items.states, len(self.settled) * states
         table = np.array([np.bincount(keys, masses, size) for masses in items.masses.T])
         return table.reshape(self._count, -1, states).transpose(1, 0, 2) + self.untold
 
@@ -262,15 +258,15 @@ class Frontier:
                 none = np.zeros((len(here), sums.shape[2]))
                 rests = [none if one.rests is None else one.rests for one in parts]
                 unlisted = np.stack(rests, axis=1) * scales[:, :, None]
-                self._note_unlisted(prompts, shares, unlisted, after.settled, cut)
+                self._note_unlisted(prompts, shares, unlisted, after, cut)
                 sums += unlisted
                 beyond = unlisted[:, :, -1]
             elif self._count == 2:
                 each = np.abs(shares[:, 0] - shares[:, 1])
                 each = each[:, after.settled <= self.reading.control + cut]
                 np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
-                goes_on = self._goes_on(after.settled, cut)
-                np.add.at(self.unclear, prompts, shares.min(axis=1)[:, goes_on].sum(axis=1))
+                both = after.mass_behind(shares.min(axis=1), self.reading.control, cut)
+                np.add.at(self.unclear, prompts, both)
             sums[:, :, -1] *= cut
             self.node_settled[at] = sums
             np.add.at(self.settled, prompts, sums)
@@ -285,15 +281,11 @@ class Frontier:
         is_kind = settled[:, None] == np.arange(self.reading.control + 2)
         return np.asarray(shares @ is_kind.astype(np.float64))
 
-    def _goes_on(self, settled: Kinds, cut: bool) -> Flags:
-        """Return which columns are settled although the answer goes on; column 0 is its end."""
-        return (settled <= self.reading.control) & (np.arange(len(settled)) > 0) & (not cut)
-
     def _note_unlisted(
-        self, prompts: Codes, shares: Floats, unlisted: Floats, settled: Kinds, cut: bool
+        self, prompts: Codes, shares: Floats, unlisted: Floats, after: StateMap, cut: bool
     ) -> None:
         """Note what rows of files, which list likely columns only, leave unclear."""
-        last = self.reading.control + cut
+        settled, last = after.settled, self.reading.control + cut
         is_whole = unlisted.sum(axis=2) == 0
         least = np.where(shares > 0, shares, 1.0).min(axis=2)
         least = np.minimum(least, unlisted[:, :, :-1].max(axis=2))
@@ -307,8 +299,9 @@ class Frontier:
         rests = rests[:, :, : last + 1]
         apart += np.abs(rests[:, 0] - rests[:, 1]).sum(axis=1)
         np.add.at(self.differences, prompts, apart / 2)
-        both = np.where(known, shares.min(axis=1), 0.0)[:, self._goes_on(settled, cut)]
-        np.add.at(self.unclear, prompts, both.sum(axis=1) + rests.min(axis=1).sum(axis=1))
+        both = np.where(known, shares.min(axis=1), 0.0)
+        both = after.mass_behind(both, self.reading.control, cut) + rests.min(axis=1).sum(axis=1)
+        np.add.at(self.unclear, prompts, both)
 
     def _open_tails(
         self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
@@ -402,7 +395,6 @@ class Frontier:
 
     def check(self) -> None:
         """Make sure that for every prompt and model all masses add up to 1."""
-        total = self.settled.sum(axis=2) + self.open_masses.sum(axis=2)
-        worst = float(np.abs(total - 1).max(initial=0.0))
+        worst = float(np.abs(self.settled.sum(axis=2) + self.open_masses.sum(axis=2) - 1).max())
         if not worst <= _EXACTLY:
             raise AssertionError(f"all masses add up to 1 but for {worst:.3g}")

@@ -18,7 +18,7 @@ from pdfalearn.languages import (
     label_texts,
     language_dfa,
 )
-from pdfalearn.typing import Codes, Integers
+from pdfalearn.typing import Codes, Floats, Integers
 
 # Maps of states are forgotten, all together, when they take more than this many bytes.
 _MOST_BYTES = 2**28
@@ -38,6 +38,11 @@ class StateMap(NamedTuple):
     """The symbols that leave it open, ascending."""
     targets: Codes
     """The states after these."""
+
+    def mass_behind(self, masses: Floats, control: int, is_cut: bool) -> Floats:
+        """Sum up what settled columns have although the answer goes on; the first is its end."""
+        goes_on = (self.settled <= control) & (np.arange(len(self.settled)) > 0) & (not is_cut)
+        return np.asarray(masses[:, goes_on].sum(axis=1))
 
 
 class Reading(Protocol):
