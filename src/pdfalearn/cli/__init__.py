@@ -73,7 +73,8 @@ def cli() -> None:
     .html to look at; .arpa, .pautomac and .pickle files of other programs can be read too (see
     convert --help). Models that can only be asked are named as 'pdfalearn models' says. Every
     command has --help with examples and --json for scripts. The exit code is 0 for done or yes, 1
-    for no, 2 for bad input and 130 after Ctrl-C, which shows what has been found until then.
+    for no, 2 for bad input, 130 after Ctrl-C, which shows and saves what has been found until then,
+    and 143 after SIGTERM, which does the same in long commands.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pdfalearn.arrays import one_thread
 from pdfalearn.corpora import Corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
@@ -72,10 +73,19 @@ _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 _FEWEST = 4
 # The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
+# The share of a run that is over, about, when each phase begins.
+_BEGINS: dict[Phase, float] = {
+    "automata": 0.0,
+    "merging": 0.25,
+    "teacher": 0.35,
+    "taught": 0.75,
+    "measuring": 0.98,
+}
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
 
+@one_thread
 def distill_words(
     corpus: Corpus,
     *,
@@ -134,16 +144,18 @@ class WordsRun:
         self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
-        self._phase: Phase = "words"
+        self._begin("automata", len(self._sizes))
 
     def finish(self) -> Frontier:
         """Search, choose and measure to the end."""
-        self._phase = "automata"
         self._report()
         self._search(self._take_structure(_STRUCTURE), self._sizes)
         self._merge_prefixes()
         self._learn_from_teacher()
-        return self._make_frontier(is_interrupted=False)
+        frontier = self._make_frontier(is_interrupted=False)
+        self._done = 1
+        self._report()
+        return frontier
 
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt."""
@@ -164,6 +176,8 @@ class WordsRun:
 
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
+        self._begin("merging", len(self._sizes))
+        self._report()
         structure = self._take_table(_MERGED_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
@@ -195,6 +209,7 @@ class WordsRun:
             before = self._found.get(places[0])
             if before is None or lost < sum_up(before):
                 self._found[places[0]] = found
+        self._done += 1
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
         self._report(size, found.training_loss, held_out)
@@ -218,7 +233,8 @@ class WordsRun:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
         if len(self._training.words) < _FOR_TEACHER or max(self._sizes) < TAUGHT_AT_LEAST:
             return
-        teacher = train_teacher(self._take_structure(_TRAINING_STRUCTURE).tree, self._seed)
+        tree = self._take_structure(_TRAINING_STRUCTURE).tree
+        teacher = train_teacher(tree, self._seed, note=self._note_training)
         taught = self._held_out.teacher_losses(teacher)
         best = min(self._found.values(), key=sum_up)
         difference = comparable(best.losses, best.infinite) - taught
@@ -228,12 +244,21 @@ class WordsRun:
             sizes = self._asked or [
                 size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
             ]
+            self._begin("taught", len(sizes))
+            self._report()
             for candidate in propose_taught(structure, rows, sizes, self._settings):
                 self._consider(candidate)
 
+    def _note_training(self, done: int, rounds: int, members: int) -> None:
+        """Report that rounds of a teacher's members are done; an interrupt ends the training."""
+        self._begin("teacher", rounds * members)
+        self._done = done
+        self._report(member=(min(members, done // rounds + 1), members))
+        self._interrupts.check()
+
     def _make_frontier(self, *, is_interrupted: bool) -> Frontier:
         """Fit the rows of the automata to all words, and put the frontier together."""
-        self._phase = "measuring"
+        self._begin("measuring", 1)
         self._report()
         found = choose_points(self._found.values())
         counts = [np.zeros_like(each.candidate.priors) for each in found]
@@ -362,20 +387,31 @@ class WordsRun:
         }
         return Certificate("distilled", "; ".join(texts), details)
 
+    def _begin(self, phase: Phase, steps: int) -> None:
+        """Begin a phase of about so many steps."""
+        self._phase, self._done, self._steps = phase, 0, steps
+
     def _report(
-        self, states: int | None = None, loss: float | None = None, held_out: float | None = None
+        self,
+        states: int | None = None,
+        loss: float | None = None,
+        held_out: float | None = None,
+        member: tuple[int, int] | None = None,
     ) -> None:
         """Report how far the run is, and the losses of an automaton if one was found."""
         if self._progress is None:
             return
+        begin = _BEGINS[self._phase]
+        end = min((share for share in _BEGINS.values() if share > begin), default=1.0)
         news = DistillingProgress(
             phase=self._phase,
             words=len(self._all.words),
             symbols=len(self._all.words.symbols),
             cost=0.0,
-            share=min(1.0, len(self._found) / len(self._sizes)),
+            share=begin + (end - begin) * min(1.0, self._done / self._steps),
             states=states,
             training_divergence=loss,
             held_out_divergence=held_out,
+            member=member,
         )
         self._interrupts.report(self._progress, news)
