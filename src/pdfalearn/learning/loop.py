@@ -17,7 +17,7 @@ from pdfalearn.equivalence import (
     check_relation,
     check_tolerance,
 )
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
@@ -34,6 +34,7 @@ from pdfalearn.oracles import (
     ExactOracle,
     KnownAnswersOracle,
     PACOracle,
+    certificate_of,
 )
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import LearningInterrupted, Progress, Result
@@ -144,7 +145,7 @@ def learn(
     >>> result.access_words
     [(), ('0',), ('1',), ('0', '1')]
     >>> print(result.certificate)
-    exact: equivalent to the target
+    exact: equivalent to the target under Quantization(kappa=10)
     """
     maker = _maker(learner, equivalence)
     audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
@@ -223,7 +224,9 @@ def may_be_endless(model: LanguageModel, oracle: EquivalenceOracle) -> bool:
     It is not a PDFA in wrappers, and the oracle does not compare with one.
     """
     try:
-        kind = oracle.certificate.kind
+        kind = certificate_of(oracle).kind
+    except OracleError:
+        raise
     except Exception:  # it may be known only after a query
         kind = None
     while isinstance(model, Wrapper):
