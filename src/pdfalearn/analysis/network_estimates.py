@@ -56,7 +56,7 @@ class Estimate(Bounds):
 
     @property
     def disagrees(self) -> bool:
-        """Whether the automaton's own figure lies outside of the interval, not by rounding alone."""
+        """Whether the automaton's figure lies outside of the interval, not by rounding alone."""
         slack = _OUTSIDE * self.of_automaton
         return not self.low - slack <= self.of_automaton <= self.high + slack
 

@@ -46,6 +46,19 @@ class CommandLine(click.Group):
         )
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; if there is none, name the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], COMMANDS, 1):
+                error.message = f"{error.message.rstrip('.')}; did you mean {near[0]!r}?"
+            raise
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a reader that stops early (``| head -1``) is not reported as a failure."""
         try:
