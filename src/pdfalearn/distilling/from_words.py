@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -73,14 +74,9 @@ _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 _FEWEST = 4
 # The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
-# The share of a run that is over, about, when each phase begins.
-_BEGINS: dict[Phase, float] = {
-    "automata": 0.0,
-    "merging": 0.25,
-    "teacher": 0.35,
-    "taught": 0.75,
-    "measuring": 0.98,
-}
+# The phases, and the share of a run that is over, about, when each begins.
+_PHASES: tuple[Phase, ...] = "automata", "merging", "teacher", "taught", "measuring"
+_BEGINS = 0.0, 0.25, 0.35, 0.75, 0.98, 1.0
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
@@ -144,17 +140,15 @@ class WordsRun:
         self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
-        self._begin("automata", len(self._sizes))
 
     def finish(self) -> Frontier:
         """Search, choose and measure to the end."""
-        self._report()
+        self._begin("automata", len(self._sizes))
         self._search(self._take_structure(_STRUCTURE), self._sizes)
         self._merge_prefixes()
         self._learn_from_teacher()
         frontier = self._make_frontier(is_interrupted=False)
-        self._done = 1
-        self._report()
+        self._begin("measuring", 1, done=1)
         return frontier
 
     def salvage(self) -> Frontier | None:
@@ -177,7 +171,6 @@ class WordsRun:
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
         self._begin("merging", len(self._sizes))
-        self._report()
         structure = self._take_table(_MERGED_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
@@ -212,7 +205,8 @@ class WordsRun:
         self._done += 1
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
-        self._report(size, found.training_loss, held_out)
+        divergences = {"training_divergence": found.training_loss, "held_out_divergence": held_out}
+        self._report(states=size, **divergences)
         self._interrupts.check()
         return lost
 
@@ -245,21 +239,18 @@ class WordsRun:
                 size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
             ]
             self._begin("taught", len(sizes))
-            self._report()
             for candidate in propose_taught(structure, rows, sizes, self._settings):
                 self._consider(candidate)
 
     def _note_training(self, done: int, rounds: int, members: int) -> None:
         """Report that rounds of a teacher's members are done; an interrupt ends the training."""
-        self._begin("teacher", rounds * members)
-        self._done = done
-        self._report(member=(min(members, done // rounds + 1), members))
+        member = min(members, done // rounds + 1), members
+        self._begin("teacher", rounds * members, done, member=member)
         self._interrupts.check()
 
     def _make_frontier(self, *, is_interrupted: bool) -> Frontier:
         """Fit the rows of the automata to all words, and put the frontier together."""
         self._begin("measuring", 1)
-        self._report()
         found = choose_points(self._found.values())
         counts = [np.zeros_like(each.candidate.priors) for each in found]
         for begin, end in self._all.words.parts(_CHOOSING):
@@ -387,31 +378,23 @@ class WordsRun:
         }
         return Certificate("distilled", "; ".join(texts), details)
 
-    def _begin(self, phase: Phase, steps: int) -> None:
-        """Begin a phase of about so many steps."""
-        self._phase, self._done, self._steps = phase, 0, steps
+    def _begin(self, phase: Phase, steps: int, done: int = 0, **found: Any) -> None:
+        """Report that some of about so many steps of a phase are done."""
+        self._phase, self._steps, self._done = phase, steps, done
+        self._report(**found)
 
-    def _report(
-        self,
-        states: int | None = None,
-        loss: float | None = None,
-        held_out: float | None = None,
-        member: tuple[int, int] | None = None,
-    ) -> None:
-        """Report how far the run is, and the losses of an automaton if one was found."""
+    def _report(self, **found: Any) -> None:
+        """Report how far the run is, and what was found: members of the progress."""
         if self._progress is None:
             return
-        begin = _BEGINS[self._phase]
-        end = min((share for share in _BEGINS.values() if share > begin), default=1.0)
+        place = _PHASES.index(self._phase)
+        begin, end = _BEGINS[place : place + 2]
         news = DistillingProgress(
             phase=self._phase,
             words=len(self._all.words),
             symbols=len(self._all.words.symbols),
             cost=0.0,
             share=begin + (end - begin) * min(1.0, self._done / self._steps),
-            states=states,
-            training_divergence=loss,
-            held_out_divergence=held_out,
-            member=member,
+            **found,
         )
         self._interrupts.report(self._progress, news)

@@ -169,13 +169,7 @@ class Frontier(ArrayValue, NotebookValue):
         return fitting[-1]
 
     def at_most(self, states: int) -> PDFA:
-        """Return the largest automaton of the frontier with at most this many states.
-
-        Parameters
-        ----------
-        states : int
-            The most states that it may have.
-        """
+        """Return the largest automaton of the frontier with at most this many states."""
         return self.point(states).pdfa
 
     @property
