@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 _EXAMPLES = "Examples\n--------\n"
-# SIGTERM counts once in so many seconds: `timeout` sends it to a process and then to its group.
+# SIGTERM counts once in this many seconds: `timeout` sends it to a process and then to its group.
 _ONCE = 1.0
 
 

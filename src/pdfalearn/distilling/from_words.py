@@ -379,7 +379,7 @@ class WordsRun:
         return Certificate("distilled", "; ".join(texts), details)
 
     def _begin(self, phase: Phase, steps: int, done: int = 0, **found: Any) -> None:
-        """Report that some of about so many steps of a phase are done."""
+        """Report how many steps of a phase are done; their number is a guess."""
         self._phase, self._steps, self._done = phase, steps, done
         self._report(**found)
 

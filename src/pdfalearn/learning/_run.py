@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Maker = Callable[[ObservationTree], ThreeVerbs]
 
 
-# The keys of so many rows of a hypothesis are looked at where an equivalence may be wrong.
+# The keys of at most this many rows of a hypothesis are checked where an equivalence may be wrong.
 _CHECKED = 100
 
 
