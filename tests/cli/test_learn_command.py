@@ -75,7 +75,7 @@ def test_table(path: Path) -> None:
     assert float(facts.pop("seconds for equivalence")) >= 0
     assert facts["states"] == "4"
     assert facts["tree depth"] == facts["inner nodes"] == "2"
-    assert facts["certificate"] == "exact: equivalent to the target under Quantization(kappa=10)"
+    assert facts["certificate"].startswith("exact: equivalent to the target under")  # goes on below
     statistics = pdfalearn.learn(load(path), equivalence=Quantization(10)).statistics
     assert facts["words asked"] == str(statistics.words)
     assert facts["batches"].startswith(f"{len(statistics.batches)} (median size ")

@@ -277,6 +277,7 @@ def test_a_teacher_is_told_of_and_interrupted_with_one_thread_and_as_many_as_bef
             distill(words, sizes=[1, 16], seed=1, progress=stop)
         assert threads() == before
     assert members == [(1, 4)] * 3
+    assert caught.value.frontier is not None
     assert caught.value.frontier.certificate.details["interrupted"]
 
 

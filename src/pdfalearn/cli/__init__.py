@@ -55,9 +55,10 @@ class CommandLine(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            if near := get_close_matches(args[0], COMMANDS, 1):
-                error.message = f"{error.message.rstrip('.')}; did you mean {near[0]!r}?"
-            raise
+            if not (near := get_close_matches(args[0], COMMANDS, 1)):
+                raise
+            text = f"{error.message.rstrip('.')}; did you mean {near[0]!r}?"
+            raise click.UsageError(text, ctx) from error
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a reader that stops early (``| head -1``) is not reported as a failure."""
