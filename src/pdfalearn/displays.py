@@ -35,6 +35,9 @@ _PHASES = {
     "words": "drawing words",
     "questions": "asking blind spots",
     "automata": "searching",
+    "merging": "merging prefixes",
+    "teacher": "training a teacher",
+    "taught": "searching with the teacher",
     "measuring": "measuring",
 }
 # The width of a bar, in characters.
@@ -117,10 +120,11 @@ class DistillingLine(ProgressLine):
         yield duration(seconds)
 
     def _describe(self, latest: DistillingProgress) -> Iterator[str]:
-        yield _PHASES[latest.phase]
+        part = "" if latest.member is None else f" ({latest.member[0]} of {latest.member[1]})"
+        yield _PHASES[latest.phase] + part
         if self._is_of_words:
             yield count_text(latest.words, "words")
-            yield f"{latest.share:.0%} of the sizes"
+            yield f"about {latest.share:.0%} done"
         else:
             yield from self._describe_budget(latest)
         if latest.states is not None:

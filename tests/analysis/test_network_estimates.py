@@ -73,6 +73,11 @@ def test_short_words_are_certain() -> None:
     assert found.high - found.low < 1e-11
     assert found.disagrees
     assert "warning: the automaton's figure is outside" in str(found)
+    assert "the model behind the frontier, certain by its answers, as too few held" in str(found)
+    near = replace(found, low=0.345277, high=0.345277, of_automaton=0.345276)
+    assert not near.disagrees
+    assert replace(near, of_automaton=0.34526).disagrees
+    assert "with confidence 0.95 where 5 held-out words decide" in str(replace(near, words=5))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn import PDFA
+from pdfalearn import PDFA, distill
 from pdfalearn.analysis import score, surprisals
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.errors import FileFormatError, InputError
@@ -117,3 +117,9 @@ def test_bad_lines_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(FileFormatError, match="not a text in UTF-8"):
         score(random_pdfa(3, 2, seed=1), path)
+
+
+def test_of_a_frontier_the_best_is_scored() -> None:
+    words = ["ab", "b"] * 50
+    frontier = distill(words, sizes=[1, 2], seed=1)
+    assert score(frontier, words) == score(frontier.best, words)

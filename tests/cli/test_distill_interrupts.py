@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ from random import Random
 import pytest
 
 from pdfalearn import Frontier, load, save
+from pdfalearn.cli._commands import _Termination
 from pdfalearn.datasets import random_pdfa
 from tests.cli.program import run_program, unboxed
 from tests.cli.terminal import Program
@@ -64,6 +66,33 @@ def test_an_interrupt_saves_the_frontier_so_far(folder: Path) -> None:
     assert isinstance(frontier, Frontier)
     assert frontier.certificate.details["interrupted"] is True
     assert "stopped by hand" in unboxed(output)
+
+
+@pytest.mark.slow
+def test_being_told_to_end_is_an_interrupt(folder: Path) -> None:
+    program = Program(*LONG, "-o", "out.zip", folder=folder)
+    program.wait_for_pattern(r"\d\d\d words drawn")
+    program.process.terminate()
+    program.process.terminate()  # timeout sends it to the process, and to its group
+    code, _ = program.finish_reading()
+    assert code == 143, program.shown
+    assert "interrupted: out.zip holds the frontier so far" in program.shown
+    assert isinstance(load(folder / "out.zip"), Frontier)
+
+
+def test_being_told_to_end_where_an_interrupt_is_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a job in the background
+    try:
+        with _Termination() as termination:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)  # at once: it is the same
+            termination.came -= 60
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is not termination._interrupt
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow

@@ -33,6 +33,17 @@ def arguments_of(command: str, path: Path) -> list[object]:
     return [command, path, *more.get(command, [])]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("distil", "No such command 'distil'; did you mean 'distill'? (see 'pdfalearn --help')"),
+        ("xyz", "No such command 'xyz'. (see 'pdfalearn --help')"),
+    ],
+)
+def test_the_nearest_command_is_named(name: str, text: str) -> None:
+    assert error_of(name) == text
+
+
 @pytest.mark.parametrize("command", COMMANDS_THAT_READ)
 def test_files_that_cannot_be_read(command: str, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"

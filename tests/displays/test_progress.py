@@ -119,6 +119,9 @@ def test_the_line_of_distilling() -> None:
         "distilling: searching, 40 words drawn, 400 symbols left, 5 states, "
         "training divergence 0.25, held-out divergence 0.5, "
     )
+    line = DistillingLine(is_of_words=True)
+    line.update(DistillingProgress("teacher", 40, 2, 0.0, 0.5, member=(2, 4)))
+    assert line.text.startswith("distilling: training a teacher (2 of 4), 40 words, about 50% done")
 
 
 def test_the_line_of_runs_tells_how_long_the_rest_may_take() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from pdfalearn import (
     PDFA,
@@ -248,7 +249,36 @@ def test_progress_tells_of_each_automaton() -> None:
     distill(WORDS, seed=1, sizes=[1, 2, 4], progress=seen.append)
     assert {progress.states for progress in seen if progress.states} >= {1, 2, 4}
     assert seen[-1].phase == "measuring"
-    assert all(0 <= progress.share <= 1 for progress in seen)
+    shares = [progress.share for progress in seen]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert max(shares[:-1]) < 1
+
+
+@pytest.mark.slow
+def test_a_teacher_is_told_of_and_interrupted_with_one_thread_and_as_many_as_before() -> None:
+    def stop(progress: DistillingProgress) -> None:
+        if progress.member is not None:
+            assert progress.phase == "teacher"
+            members.append(progress.member)
+            assert threads() == {1}
+            if len(members) == 3:
+                raise KeyboardInterrupt
+
+    def threads() -> set[int]:
+        libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
+        return {one["num_threads"] for one in libraries}
+
+    members: list[tuple[int, int]] = []
+    words = ["ab" * (n % 7) + "c" * (n % 3) for n in range(400)]
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        with pytest.raises(DistillingInterrupted) as caught:
+            distill(words, sizes=[1, 16], seed=1, progress=stop)
+        assert threads() == before
+    assert members == [(1, 4)] * 3
+    assert caught.value.frontier is not None
+    assert caught.value.frontier.certificate.details["interrupted"]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_another_answer_is_caught(second: list[float], capacity: int | None, nam
     assert "audit=0" in statement
     assert result.certificate.details["otherwise"] == {
         "kind": "exact",
-        "statement": "equivalent to the target",
+        "statement": f"equivalent to the target under {BY!r}",
         "details": {"equivalence": repr(BY)},
     }
     assert result.pdfa == learn(TARGET, equivalence=BY, learner=name).pdfa

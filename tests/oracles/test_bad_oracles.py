@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from pdfalearn import PDFA, Quantization, learn
 from pdfalearn.datasets import combination_lock, random_pdfa
 from pdfalearn.equivalence.relations import Equivalence
-from pdfalearn.errors import OracleError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learning.loop import LEARNERS
 from pdfalearn.observations.tree import ObservationTree
-from pdfalearn.oracles import ExactOracle
+from pdfalearn.oracles import ChainOracle, ExactOracle
 from pdfalearn.results.certificates import Certificate
 from pdfalearn.results.trees import Word
+from pdfalearn.typing import Floats
 from pdfalearn.words import Words
 from tests.learners.checks import assert_is_quotient, label_after
 from tests.strategies import all_words
@@ -108,6 +110,37 @@ def test_all_counterexamples_at_once_will_do(name: str) -> None:
             return self.alphabet.encode_words(wrong)
 
     result = learn(TARGET, equivalence=BY, oracle=Everything(), learner=name)
-    assert result.certificate.statement == "all words up to length 7"
+    assert result.certificate.statement == "all words up to length 7 (as Everything promises)"
     for word in words:
         assert label_after(TARGET, word, BY) == label_after(result.pdfa, word, BY)
+
+
+@pytest.mark.parametrize("certificate", ["fine", None])
+def test_what_is_not_a_certificate_is_refused_before_anything_is_asked(certificate: object) -> None:
+    asked: list[int] = []
+    oracle = ChangedOracle(TARGET, lambda found: found)
+    oracle.certificate = certificate  # type: ignore[assignment]
+    with pytest.raises(OracleError, match=f"ChangedOracle is {certificate!r}, not a Certificate"):
+        learn(TARGET, equivalence=BY, oracle=oracle, progress=lambda _: asked.append(1))
+    assert not asked
+
+
+def test_a_certificate_says_whose_promise_it_is_and_no_words_are_an_empty_list() -> None:
+    class Trusting:
+        certificate = Certificate("exact", "it is right")
+
+        def counterexamples(self, hypothesis: PDFA, observations: ObservationTree) -> Words:
+            return []  # type: ignore[return-value]
+
+    for oracle in (Trusting(), ChainOracle(Trusting())):
+        certificate = learn(TARGET, equivalence=BY, oracle=oracle).certificate
+        assert str(certificate) == "exact: it is right (as Trusting promises)"
+
+
+def test_an_equivalence_whose_keys_depend_on_other_rows_is_named() -> None:
+    class ByBatch(Equivalence):
+        def keys(self, rows: Floats) -> Floats:
+            return np.asarray(np.round(rows / rows.max(axis=0), 1))
+
+    with pytest.raises(InputError, match="the key of a row must not depend on other rows"):
+        learn(TARGET, equivalence=ByBatch())

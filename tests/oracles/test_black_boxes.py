@@ -83,7 +83,7 @@ def test_sampling_misses_the_last_state_of_a_lock_and_does_not_claim_otherwise()
     assert certificate.kind == "pac"
     assert certificate.statement == (
         "with probability at least 1 - 0.05, at most a share 0.01 of uniform words of up to 40 "
-        "symbols have any prefix on which model and automaton differ"
+        "symbols have any prefix on which model and automaton differ under Quantization(kappa=1000)"
     )
     assert dict(certificate.details) == {
         "epsilon": 0.01,

@@ -24,6 +24,8 @@ _AT_ONCE = 2**20
 _ROUNDING = 1e-12
 # Fewer held-out words than these decide nothing.
 _FEWEST_WORDS = 5
+# The automaton's figure is outside of an interval if it is by this share of itself.
+_OUTSIDE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,25 @@ class Estimate(Bounds):
     states: int
     """How many states the automaton has."""
     words: int
-    """How many held-out words decide: they leave what was learnt from where it may still match."""
+    """How many held-out words decide: they leave what was learnt from where it may still match.
+
+    With fewer than five the interval is what the model's answers alone make certain.
+    """
 
     @property
     def disagrees(self) -> bool:
-        """Whether the automaton's own figure lies outside of the interval."""
-        return not self.low <= self.of_automaton <= self.high
+        """Whether the automaton's figure lies outside of the interval, not by rounding alone."""
+        slack = _OUTSIDE * self.of_automaton
+        return not self.low - slack <= self.of_automaton <= self.high + slack
 
     def __str__(self) -> str:
+        if self.words < _FEWEST_WORDS:
+            why = "certain by its answers, as too few held-out words say more"
+        else:
+            words = count_text(self.words, "held-out words")
+            why = f"with confidence {self.confidence:g} where {words} decide"
         text = (
-            f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}, with confidence "
-            f"{self.confidence:g} where {count_text(self.words, 'held-out words')} decide; exactly "
+            f"[{self.low:.6g}, {self.high:.6g}] for {self.holds_for}, {why}; exactly "
             f"{self.of_automaton:.6g} of the automaton of {count_text(self.states, 'states')}"
         )
         if not self.disagrees:

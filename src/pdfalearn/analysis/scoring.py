@@ -25,6 +25,7 @@ from pdfalearn.corpora import (
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import Frontier, TableValue
+from pdfalearn.text import count_text
 from pdfalearn.typing import Codes, Floats
 from pdfalearn.words import Words, visited_states
 
@@ -66,6 +67,8 @@ class Score:
     >>> found = score(figure_1(), ["a", "aa"])
     >>> found.words, found.symbols, found.positions, round(found.surprisal, 6)
     (2, 3, 5, 1.039721)
+    >>> print(found)
+    2 words, 3 symbols: perplexity 1.51572, log-probability -2.07944; 0 words impossible
     """
 
     words: int
@@ -90,6 +93,13 @@ class Score:
     left_out: int = 0
     """How many lines, cases or events could not be read."""
 
+    def __str__(self) -> str:
+        return (
+            f"{count_text(self.words, 'words')}, {count_text(self.symbols, 'symbols')}: perplexity "
+            f"{self.perplexity:.6g}, log-probability {self.log_probability:.6g}; "
+            f"{count_text(self.impossible, 'words')} impossible"
+        )
+
     @property
     def perplexity(self) -> float:
         """The exponential of a symbol's mean surprise, terminals counted; NaN if there is none."""
@@ -103,7 +113,7 @@ class Score:
 
 
 def score(
-    pdfa: PDFA,
+    pdfa: PDFA | Frontier,
     words: CorpusLike,
     *,
     other: float = OTHER,
@@ -114,8 +124,8 @@ def score(
 
     Parameters
     ----------
-    pdfa : PDFA
-        The automaton. Its rows are divided by their sums.
+    pdfa : PDFA or Frontier
+        The automaton, of a frontier the best. Its rows are divided by their sums.
     words : Corpus, or what it is made of
         A corpus, the name of a file, or the words themselves, which may come from a generator.
     other : float
@@ -143,7 +153,7 @@ def score(
     >>> score(figure_1(), ["ab", "a"], other=0.01).unknown_events
     (('b', 1),)
     """
-    pdfa = check_pdfa(pdfa, "pdfa")
+    pdfa = check_pdfa(pdfa.best if isinstance(pdfa, Frontier) else pdfa, "pdfa")
     other = check_number(other, "other", 0, 1)
     scoring = _Scoring(pdfa, other)
     if isinstance(words, Iterator):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pdfalearn.arrays.numbering import numbered_rows as numbered_rows
     from pdfalearn.arrays.passes import firsts as firsts
     from pdfalearn.arrays.passes import grown as grown
+    from pdfalearn.arrays.passes import one_thread as one_thread
     from pdfalearn.arrays.passes import reaching as reaching
     from pdfalearn.arrays.passes import spelled as spelled
     from pdfalearn.arrays.union_find import UnionFind as UnionFind

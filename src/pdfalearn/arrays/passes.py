@@ -1,7 +1,13 @@
-"""Passes over whole arrays: first places, room to grow, words from trees, reachable nodes."""
+"""Passes over whole arrays: first places, room to grow, words from trees, reachable nodes.
+
+Also `one_thread`, in which many products of small arrays are computed.
+"""
 
 from __future__ import annotations
 
+import threading
+from contextlib import ContextDecorator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -115,3 +121,37 @@ def reaching(
     reached = np.zeros(size + 1, dtype=bool)
     reached[breadth_first_order(graph, size, return_predecessors=False)] = True
     return reached[:-1]
+
+
+class _OneThread(ContextDecorator):
+    """Holds BLAS to one thread in a block or a function: threads that wait for small products spin.
+
+    Blocks may lie in each other, and in several threads: the last one that ends gives BLAS back.
+    """
+
+    _limit: Any
+
+    def __init__(self) -> None:
+        self._lock, self._blocks = threading.Lock(), 0
+
+    @cached_property
+    def _libraries(self) -> Any:
+        """The libraries of linear algebra; to find them takes about 50 ms."""
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._blocks:
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._blocks += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                self._limit.restore_original_limits()
+
+
+one_thread = _OneThread()

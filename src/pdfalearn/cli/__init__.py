@@ -46,6 +46,20 @@ class CommandLine(click.Group):
         )
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; if there is none, name the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if not (near := get_close_matches(args[0], COMMANDS, 1)):
+                raise
+            text = f"{error.message.rstrip('.')}; did you mean {near[0]!r}?"
+            raise click.UsageError(text, ctx) from error
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a reader that stops early (``| head -1``) is not reported as a failure."""
         try:
@@ -73,7 +87,8 @@ def cli() -> None:
     .html to look at; .arpa, .pautomac and .pickle files of other programs can be read too (see
     convert --help). Models that can only be asked are named as 'pdfalearn models' says. Every
     command has --help with examples and --json for scripts. The exit code is 0 for done or yes, 1
-    for no, 2 for bad input and 130 after Ctrl-C, which shows what has been found until then.
+    for no, 2 for bad input, 130 after Ctrl-C, which shows and saves what has been found until then,
+    and 143 after SIGTERM, which does the same in long commands.
 
     Examples
     --------

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 
 from pdfalearn.cli._chosen import Chosen, save_pdfa
-from pdfalearn.cli._failures import INTERRUPTED
+from pdfalearn.cli._failures import INTERRUPTED, TERMINATED
 from pdfalearn.cli._options import argument, option
 from pdfalearn.cli._output import Answer, print_aside, show
 
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 _EXAMPLES = "Examples\n--------\n"
+# SIGTERM counts once in this many seconds: `timeout` sends it to a process and then to its group.
+_ONCE = 1.0
 
 
 class Output(NamedTuple, Generic[Thing]):
@@ -116,14 +123,43 @@ def _parameter(name: str) -> click.Parameter:
     return argument(name) if name.isupper() else option(name)
 
 
+class _Termination:
+    """Makes a Ctrl-C of SIGTERM within a ``with`` block, which is left with what was there before.
+
+    A second one, later, is a second Ctrl-C.
+    """
+
+    came = -inf
+    """When it came, in seconds of a clock."""
+    _before: Any = None
+
+    def __enter__(self) -> _Termination:
+        is_ignored = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+        if threading.current_thread() is threading.main_thread() and not is_ignored:
+            self._before = signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)
+
+    def _interrupt(self, _number: int, frame: FrameType | None) -> None:
+        last, self.came = self.came, time.monotonic()
+        if self.came - last > _ONCE:
+            handler = signal.getsignal(signal.SIGINT)
+            if not callable(handler):  # Ctrl-C is ignored: a job in the background
+                raise KeyboardInterrupt
+            handler(signal.SIGINT, frame)
+
+
 def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
-    """Run to the end or to Ctrl-C, write the files and show what was found."""
+    """Run to the end, to Ctrl-C or SIGTERM, write the files and show what was found."""
     from pdfalearn.models import Interrupts  # help does not need it
 
     written: list[Output[Thing]] = []
     exit_code, interrupts = 0, Interrupts()
     # Once there is something to write, a Ctrl-C is held back; a second one gets through.
-    with ExitStack() as stack:
+    with _Termination() as termination, ExitStack() as stack:
         hold = partial(stack.enter_context, interrupts)
         found, is_interrupted = _outcome(task, chosen, hold)
         if found is not None:
@@ -140,7 +176,7 @@ def _carry_out(task: LongRun[Thing], chosen: Chosen) -> int:
             is_interrupted = True
         if is_interrupted:
             print_aside(_interruption_text(task, chosen, found, written))
-            return INTERRUPTED
+            return INTERRUPTED if termination.came < 0 else TERMINATED
     if not chosen.json:
         show(Answer({}, [f"{one.path}: {one.content}" for one in written]), as_json=False)
     return exit_code

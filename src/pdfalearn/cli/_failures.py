@@ -18,6 +18,7 @@ from pdfalearn.text import escaped, shorten
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+TERMINATED = 143
 CLOSED_PIPE = 141
 
 _LONGEST_MESSAGE = 2000

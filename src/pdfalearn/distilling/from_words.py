@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.arrays import one_thread
 from pdfalearn.corpora import Corpus, RecordedWords
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
@@ -75,6 +76,9 @@ _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
 FEWEST = 4
 # The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
+# The phases, and the share of a run that is over, about, when each begins.
+_PHASES: tuple[Phase, ...] = "automata", "merging", "teacher", "taught", "measuring"
+_BEGINS = 0.0, 0.25, 0.35, 0.75, 0.98, 1.0
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
@@ -96,6 +100,7 @@ class WordSettings(NamedTuple):
         return run_long(shown, DistillingInterrupted)
 
 
+@one_thread
 def distill_words(corpus: Corpus, given: WordSettings) -> Frontier:
     """Find the best automaton of every size from recorded words; see `distill`."""
     with given.run_long() as interrupts:
@@ -141,16 +146,16 @@ class WordsRun:
         self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
-        self._phase: Phase = "words"
 
     def finish(self) -> Frontier:
         """Search, choose and measure to the end."""
-        self._phase = "automata"
-        self._report()
+        self._begin("automata", len(self._sizes))
         self._search(self._take_structure(_STRUCTURE), self._sizes)
         self._merge_prefixes()
         self._learn_from_teacher()
-        return self._make_frontier(is_interrupted=False)
+        frontier = self._make_frontier(is_interrupted=False)
+        self._begin("measuring", 1, done=1)
+        return frontier
 
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt."""
@@ -171,6 +176,7 @@ class WordsRun:
 
     def _merge_prefixes(self) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
+        self._begin("merging", len(self._sizes))
         structure = self._take_table(_MERGED_STRUCTURE)
         runs = list(propose_merged(structure, self._sizes, self._settings))
         losses = [self._consider(next(run)) for run in runs]
@@ -202,9 +208,11 @@ class WordsRun:
             before = self._found.get(places[0])
             if before is None or lost < sum_up(before):
                 self._found[places[0]] = found
+        self._done += 1
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
-        self._report(size, found.training_loss, held_out)
+        divergences = {"training_divergence": found.training_loss, "held_out_divergence": held_out}
+        self._report(states=size, **divergences)
         self._interrupts.check()
         return lost
 
@@ -225,7 +233,8 @@ class WordsRun:
         """Search in what a teacher says, if it predicts held-out words better than counts do."""
         if len(self._training.words) < _FOR_TEACHER or max(self._sizes) < TAUGHT_AT_LEAST:
             return
-        teacher = train_teacher(self._take_structure(_TRAINING_STRUCTURE).tree, self._seed)
+        tree = self._take_structure(_TRAINING_STRUCTURE).tree
+        teacher = train_teacher(tree, self._seed, note=self._note_training)
         taught = self._held_out.teacher_losses(teacher)
         best = min(self._found.values(), key=sum_up)
         difference = comparable(best.losses, best.infinite) - taught
@@ -235,13 +244,19 @@ class WordsRun:
             sizes = self._asked or [
                 size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
             ]
+            self._begin("taught", len(sizes))
             for candidate in propose_taught(structure, rows, sizes, self._settings):
                 self._consider(candidate)
 
+    def _note_training(self, done: int, rounds: int, members: int) -> None:
+        """Report that rounds of a teacher's members are done; an interrupt ends the training."""
+        member = min(members, done // rounds + 1), members
+        self._begin("teacher", rounds * members, done, member=member)
+        self._interrupts.check()
+
     def _make_frontier(self, *, is_interrupted: bool) -> Frontier:
         """Fit the rows of the automata to all words, and put the frontier together."""
-        self._phase = "measuring"
-        self._report()
+        self._begin("measuring", 1)
         found = choose_points(self._found.values())
         counts = [np.zeros_like(each.candidate.priors) for each in found]
         for begin, end in self._all.words.parts(_CHOOSING):
@@ -369,20 +384,23 @@ class WordsRun:
         }
         return Certificate("distilled", "; ".join(texts), details)
 
-    def _report(
-        self, states: int | None = None, loss: float | None = None, held_out: float | None = None
-    ) -> None:
-        """Report how far the run is, and the losses of an automaton if one was found."""
+    def _begin(self, phase: Phase, steps: int, done: int = 0, **found: Any) -> None:
+        """Report how many steps of a phase are done; their number is a guess."""
+        self._phase, self._steps, self._done = phase, steps, done
+        self._report(**found)
+
+    def _report(self, **found: Any) -> None:
+        """Report how far the run is, and what was found: members of the progress."""
         if self._progress is None:
             return
+        place = _PHASES.index(self._phase)
+        begin, end = _BEGINS[place : place + 2]
         news = DistillingProgress(
             phase=self._phase,
             words=len(self._all.words),
             symbols=len(self._all.words.symbols),
             cost=0.0,
-            share=min(1.0, len(self._found) / len(self._sizes)),
-            states=states,
-            training_divergence=loss,
-            held_out_divergence=held_out,
+            share=begin + (end - begin) * min(1.0, self._done / self._steps),
+            **found,
         )
         self._interrupts.report(self._progress, news)

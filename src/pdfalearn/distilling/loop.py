@@ -12,6 +12,7 @@ from math import inf
 
 import numpy as np
 
+from pdfalearn.arrays import one_thread
 from pdfalearn.distilling.candidates import Chooser, fit_both
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut, Measurement, make_frontier
@@ -136,6 +137,7 @@ class Run:
         except Exception:
             return False
 
+    @one_thread
     def salvage(self) -> Frontier | None:
         """Return what was found until an interrupt, if there are words to measure it with."""
         self._notes += self._observations.close()
@@ -174,12 +176,13 @@ class Run:
             self._phase = "automata"
             self._report()
             evidence, nodes = self._sampling.make_evidence(min(_PROBING, self._structure))
-            if codes is None:
-                sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
-                fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
-            else:
-                known = [widen(fit.machine, codes, evidence.codes) for fit in fits]
-                fits = [polish(machine, evidence) for machine in known]
+            with one_thread:
+                if codes is None:
+                    sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
+                    fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+                else:
+                    known = [widen(fit.machine, codes, evidence.codes) for fit in fits]
+                    fits = [polish(machine, evidence) for machine in known]
             codes = evidence.codes
             self._interrupts.check()
             self._phase = "questions"
@@ -224,6 +227,7 @@ class Run:
         words = take_first_words(self._sampling.held_out, _STRUCTURE)
         return HeldOut(words, self._observations)
 
+    @one_thread
     def _keep(self, found: Iterable[tuple[int, Fit]], evidence: Evidence) -> None:
         """Keep automata of some sizes, and report each."""
         for size, fit in found:
@@ -262,11 +266,12 @@ class Run:
         contexts = Contexts(evidence, max(machines))
         drawn = sampling.training.count_passes(self._observations)[nodes]
         found = []
-        for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
-            fit, refitted = fit_both(choice.candidate, evidence, everything)
-            pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
-            rare = rare_loss(fit, evidence, drawn)
-            found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
+        with one_thread:
+            for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
+                fit, refitted = fit_both(choice.candidate, evidence, everything)
+                pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
+                rare = rare_loss(fit, evidence, drawn)
+                found.append(Measurement(pdfa, choice.sums, fit.loss, rare))
         frontier = make_frontier(
             found, held_out, machines, sampling, fresh, is_interrupted=is_interrupted
         )

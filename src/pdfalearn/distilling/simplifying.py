@@ -9,6 +9,7 @@ from typing import overload
 
 import numpy as np
 
+from pdfalearn.arrays import one_thread
 from pdfalearn.chains import MOST_PAIRS
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.distilling.engine import improve_by_cycles, polish_fit, reduce
@@ -31,15 +32,16 @@ _STEP, _COMPARED = 0.3, 2**20
 
 
 @overload
-def simplify(pdfa: PDFA, *, states: int) -> Simplified: ...
+def simplify(pdfa: PDFA, states: int) -> Simplified: ...
 @overload
-def simplify(pdfa: PDFA, *, states: Sequence[int]) -> list[Simplified]: ...
+def simplify(pdfa: PDFA, states: Sequence[int]) -> list[Simplified]: ...
 @overload
 def simplify(pdfa: PDFA, *, divergence: float) -> Simplified: ...
 
 
+@one_thread
 def simplify(
-    pdfa: PDFA, *, states: int | Sequence[int] | None = None, divergence: float | None = None
+    pdfa: PDFA, states: int | Sequence[int] | None = None, *, divergence: float | None = None
 ) -> Simplified | list[Simplified]:
     """Find a smaller PDFA whose divergence from a given one is small.
 

@@ -31,10 +31,13 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.equivalence.quotients import state_classes as state_classes
     from pdfalearn.equivalence.relations import Relation as Relation
     from pdfalearn.equivalence.relations import check_equivalence as check_equivalence
+    from pdfalearn.equivalence.relations import check_own_keys as check_own_keys
     from pdfalearn.equivalence.relations import check_relation as check_relation
     from pdfalearn.equivalence.relations import check_tolerance as check_tolerance
     from pdfalearn.equivalence.relations import checked_keys as checked_keys
     from pdfalearn.equivalence.relations import different_rows as different_rows
+    from pdfalearn.equivalence.relations import full_text as full_text
+    from pdfalearn.equivalence.relations import is_own as is_own
     from pdfalearn.equivalence.relations import relation_text as relation_text
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

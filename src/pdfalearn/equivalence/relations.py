@@ -333,3 +333,34 @@ def relation_text(equivalence: object) -> str:
         if isinstance(equivalence, Tolerance)
         else str(equivalence)
     )
+
+
+def is_own(thing: object) -> bool:
+    """Return whether a user has written the class of something."""
+    return not type(thing).__module__.startswith("pdfalearn.")
+
+
+def full_text(equivalence: object) -> str:
+    """Write an equivalence as it is made; one of a user's that cannot be written, by its class.
+
+    Examples
+    --------
+    >>> full_text(Quantization(10)), full_text(object())
+    ('Quantization(kappa=10)', 'object')
+    """
+    text = repr(equivalence)
+    return type(equivalence).__name__ if text.startswith("<") else text
+
+
+def check_own_keys(equivalence: Relation, rows: Floats) -> None:
+    """Refuse an equivalence of a user that gives a row another key alone than among others."""
+    if isinstance(equivalence, Tolerance) or not is_own(equivalence):
+        return
+    keys = checked_keys(equivalence, rows)
+    for row, key in zip(rows, keys, strict=True):
+        alone = checked_keys(equivalence, row[None])[0]
+        if alone.tobytes() != key.tobytes():
+            raise InputError(
+                f"{equivalence!r} gives the row {row.tolist()} the key {alone.tolist()} alone and "
+                f"{key.tolist()} among others; the key of a row must not depend on other rows"
+            )

@@ -56,7 +56,7 @@ class Frontier:
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
         self.unclear = np.zeros(len(prompts))
-        """How much more: what both have behind what settles, and in what files only have sums of."""
+        """How much more: all that both have behind what settles, or where files only have sums."""
         self.found, self.other = Found(count), Found(count)
         """Prefixes that settle a match, and those that settle that there is none."""
         self.items = Items(count)

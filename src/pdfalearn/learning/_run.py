@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from pdfalearn.budgets import BudgetReached
+from pdfalearn.equivalence import check_own_keys
 from pdfalearn.errors import InputError, ModelError, OracleError, StoreError
 from pdfalearn.learners import Learner, PlainLearner, ThreeVerbs
 from pdfalearn.learning.agreeing import unfold_hypothesis
 from pdfalearn.models import Interrupts, error_text
 from pdfalearn.observations import UNBOUNDED, ObservationTree, UnsteadyModelError
-from pdfalearn.oracles import NOTHING_KNOWN, EquivalenceOracle, check_codes
+from pdfalearn.oracles import EquivalenceOracle, certificate_of, check_codes
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import (
     WARN_STATES,
@@ -33,13 +34,17 @@ from pdfalearn.results import (
     coarseness_note,
     warn_of_growth,
 )
-from pdfalearn.words import Words
+from pdfalearn.words import NO_WORDS, Words
 
 if TYPE_CHECKING:
     from pdfalearn.stores import AnswerStore
 
 # What makes a learner that asks an observation tree; three verbs are enough for one.
 Maker = Callable[[ObservationTree], ThreeVerbs]
+
+
+# The keys of at most this many rows of a hypothesis are checked where an equivalence may be wrong.
+_CHECKED = 100
 
 
 class Run:
@@ -105,7 +110,7 @@ class Run:
                     if ended is not None:
                         raise ended
                     self._learn()
-                    certificate = getattr(self._oracle, "certificate", NOTHING_KNOWN)
+                    certificate = certificate_of(self._oracle)
                 except (BudgetReached, UnsteadyModelError) as end:
                     certificate = self._stop(end)
                 self._time(None)
@@ -194,6 +199,8 @@ class Run:
             meter.check_query(len(self._found))
             self._time("equivalence")
             counterexamples = self._oracle.counterexamples(self._hypothesis, self._observations)
+            if isinstance(counterexamples, list | tuple) and not counterexamples:
+                counterexamples = NO_WORDS
             if not isinstance(counterexamples, Words):
                 raise OracleError(f"the oracle returned {counterexamples!r}, not Words")
             self._time(None)
@@ -207,7 +214,13 @@ class Run:
             self._time("learning")
             symbols = len(self._observations.alphabet)
             check_codes(counterexamples, symbols, "the oracle gave words with")
-            self._learner.refine(counterexamples)
+            try:
+                self._learner.refine(counterexamples)
+            except OracleError:
+                rows = self._hypothesis.probabilities[:_CHECKED]
+                rows = np.concatenate((rows, np.eye(rows.shape[1])))
+                check_own_keys(self._observations.equivalence, rows)  # or it is the oracle's fault
+                raise
             self._interrupts.check()
 
     def _time(self, part: str | None) -> None:

@@ -19,7 +19,7 @@ from pdfalearn.equivalence import (
     check_relation,
     check_tolerance,
 )
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learning._run import Maker, Run
 from pdfalearn.models import (
     AutomatonModel,
@@ -36,6 +36,7 @@ from pdfalearn.oracles import (
     ExactOracle,
     KnownAnswersOracle,
     PACOracle,
+    certificate_of,
 )
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.results import LearningInterrupted, Progress, Result
@@ -151,7 +152,7 @@ def learn(
     >>> result.access_words
     [(), ('0',), ('1',), ('0', '1')]
     >>> print(result.certificate)
-    exact: equivalent to the target
+    exact: equivalent to the target under Quantization(kappa=10)
     """
     maker = _maker(learner, equivalence)
     if reference is not None:
@@ -258,7 +259,9 @@ def may_be_endless(model: LanguageModel, oracle: EquivalenceOracle) -> bool:
     It is not a PDFA in wrappers, and the oracle does not compare with one.
     """
     try:
-        kind = oracle.certificate.kind
+        kind = certificate_of(oracle).kind
+    except OracleError:
+        raise
     except Exception:  # it may be known only after a query
         kind = None
     while isinstance(model, Wrapper):

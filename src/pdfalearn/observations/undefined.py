@@ -62,7 +62,9 @@ class UndefinedWords:
     def note(self, nodes: Nodes) -> None:
         """Note words that the model says are undefined; refuse that where it cannot be."""
         if nodes[0] == 0:
-            raise ModelError("the model says that the empty word is undefined")
+            raise ModelError(
+                "the model says that the empty word is undefined: its row is None or only NaN"
+            )
         table = self._nodes
         table.mark_undefined(nodes)
         parents = table.parents[nodes].astype(np.int64)

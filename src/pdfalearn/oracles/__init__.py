@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.oracles.comparison import make_comparison as make_comparison
     from pdfalearn.oracles.protocol import NOTHING_KNOWN as NOTHING_KNOWN
+    from pdfalearn.oracles.protocol import certificate_of as certificate_of
     from pdfalearn.oracles.protocol import check_codes as check_codes
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -14,6 +14,7 @@ from pdfalearn.equivalence import (
     Walk,
     check_relation,
     checked_keys,
+    full_text,
     in_order_of,
 )
 from pdfalearn.observations import ObservationTree
@@ -56,7 +57,7 @@ class ExactOracle:
     def __init__(self, target: PDFA, *, equivalence: Relation) -> None:
         self._target = target = check_pdfa(target, "target")
         self._equivalence = check_relation(equivalence)
-        statement = "equivalent to the target"
+        statement = f"equivalent to the target under {full_text(equivalence)}"
         if isinstance(equivalence, Tolerance):
             statement = f"within {equivalence.tolerance:g} of the target after every word"
         self.certificate = Certificate("exact", statement, {"equivalence": repr(equivalence)})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
+from pdfalearn.equivalence import is_own
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate, Kind
+from pdfalearn.text import described
 from pdfalearn.words import NO_WORDS, Words
 
 NOTHING_KNOWN = Certificate("tested", "nothing is known: no query has passed")
@@ -68,6 +71,20 @@ class EquivalenceOracle(Protocol):
         ...
 
 
+def certificate_of(oracle: EquivalenceOracle) -> Certificate:
+    """Return an oracle's certificate; that of a user's oracle says whose promise it is."""
+    certificate = getattr(oracle, "certificate", NOTHING_KNOWN)
+    if not isinstance(certificate, Certificate):
+        raise OracleError(
+            f"the certificate of {type(oracle).__name__} is {described(certificate)}, not a "
+            'Certificate, such as Certificate("tested", "agrees on a list of words")'
+        )
+    if is_own(oracle) and certificate is not NOTHING_KNOWN:
+        statement = f"{certificate.statement} (as {type(oracle).__name__} promises)"
+        return replace(certificate, statement=statement)
+    return certificate
+
+
 def check_codes(words: Words, symbols: int, who: str) -> None:
     """Refuse words with codes that are not those of symbols; say who gave them."""
     codes = words.symbols
@@ -115,7 +132,7 @@ class ChainOracle:
             if len(found):
                 return found
         certificates = sorted(
-            (oracle.certificate for oracle in self._oracles),
+            map(certificate_of, self._oracles),
             key=lambda certificate: _STRONGEST_FIRST.index(certificate.kind),
         )
         self.certificate = Certificate(

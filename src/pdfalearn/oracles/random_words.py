@@ -9,6 +9,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Symbol, shorten
 from pdfalearn.checks import check_integer, check_share, make_generator
+from pdfalearn.equivalence import full_text
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import first_differences, shortest_wrong_prefixes
@@ -121,7 +122,8 @@ class PACOracle:
         self.certificate = Certificate(
             "pac",
             f"with probability at least 1 - {self._delta}, at most a share {self._epsilon} of "
-            f"{sampler.name} have any prefix on which model and automaton differ",
+            f"{sampler.name} have any prefix on which model and automaton differ "
+            f"under {full_text(observations.equivalence)}",
             {
                 "epsilon": self._epsilon,
                 "delta": self._delta,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol
+from pdfalearn.arrays import one_thread
 from pdfalearn.checks import check_integer, check_number, make_generator
 from pdfalearn.corpora import CorpusLike, PrefixTree, count_prefixes
 from pdfalearn.displays import RunsLine, show_progress
@@ -112,23 +113,35 @@ def fit_pfa(
             if report is not None:
                 report(done, members * rounds)
 
-        weights = _fit_members(tree, states, members, rounds, share, random, note)
+        weights = _fit_members(tree, states, members, rounds, share, random, note, salvages=True)
     return make_pfa(weights, symbols)
 
 
 def train_teacher(
-    tree: PrefixTree, seed: int = 0, *, states: int = _STATES, members: int = _MEMBERS
+    tree: PrefixTree,
+    seed: int = 0,
+    *,
+    states: int = _STATES,
+    members: int = _MEMBERS,
+    note: Callable[[int, int, int], None] | None = None,
 ) -> Weights:
     """Fit a mixture to the words of a tree, for whoever learns from its predictions.
 
-    The larger the tree, the fewer rounds and members, so that the time is about the same.
+    The larger the tree, the fewer rounds and members, so that the time is about the same. ``note``
+    is called with the rounds done, those of a member, and the number of members.
     """
     most = _TEACHER_PRODUCTS / (3.0 * len(tree) * states**2)
     low, enough, high = _TEACHER_ROUNDS
     members = min(members, max(2, int(most / enough)))
     states = min(states, max(2, int((_MOST_MOVES / tree.width) ** 0.5 / members)))
     rounds = int(np.clip(most / members, low, high))
-    return _fit_members(tree, states, members, rounds, 0.1, make_generator(seed))
+
+    def note_rounds(done: int) -> None:
+        if note is not None:
+            note(done, rounds, members)
+
+    random = make_generator(seed)
+    return _fit_members(tree, states, members, rounds, 0.1, random, note_rounds, salvages=False)
 
 
 def predict_rows(weights: Weights, tree: PrefixTree) -> Floats:
@@ -148,6 +161,7 @@ def make_pfa(weights: Weights, alphabet: Alphabet) -> PFA:
     return PFA(alphabet, initial=weights.initial, matrices=weights.matrices, ends=weights.ends)
 
 
+@one_thread
 def _fit_members(
     tree: PrefixTree,
     states: int,
@@ -155,9 +169,11 @@ def _fit_members(
     rounds: int,
     share: float,
     random: np.random.Generator,
-    note: Callable[[int], None] = lambda done: None,
+    note: Callable[[int], None],
+    *,
+    salvages: bool,
 ) -> Weights:
-    """Fit automata one after the other and mix them; Ctrl-C ends it with what there is."""
+    """Fit automata one after the other and mix them; after Ctrl-C, what there is, if wanted."""
     if len(tree) * states > _MOST_ENTRIES:
         raise InputError(
             f"{len(tree):,} prefixes and {states} states need more than "
@@ -179,7 +195,7 @@ def _fit_members(
                 found[-1] = weights
                 note(member * rounds + done)
     except KeyboardInterrupt:
-        if not found:
+        if not (found and salvages):
             raise
         return _mix_weights(found, np.full(len(found), 1 / len(found)))
     shares = _share_members(found, tree, held)

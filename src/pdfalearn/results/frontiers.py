@@ -169,13 +169,7 @@ class Frontier(ArrayValue, NotebookValue):
         return fitting[-1]
 
     def at_most(self, states: int) -> PDFA:
-        """Return the largest automaton of the frontier with at most this many states.
-
-        Parameters
-        ----------
-        states : int
-            The most states that it may have.
-        """
+        """Return the largest automaton of the frontier with at most this many states."""
         return self.point(states).pdfa
 
     @property
@@ -295,7 +289,7 @@ class Simplified(NamedTuple):
         return value_html(self)
 
 
-Phase = Literal["words", "questions", "automata", "measuring"]
+Phase = Literal["words", "questions", "automata", "merging", "teacher", "taught", "measuring"]
 
 
 @dataclass(frozen=True)
@@ -314,7 +308,8 @@ class DistillingProgress:
 
     phase: Phase
     """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
-    "measuring": held-out words are looked at."""
+    "measuring": held-out words are looked at. Of recorded words also "merging": prefixes are
+    merged; "teacher": one is trained; "taught": automata are searched in what it says."""
     words: int
     """Words drawn so far."""
     symbols: int
@@ -322,13 +317,15 @@ class DistillingProgress:
     cost: float
     """What asking has cost by the model's `QueryCost`."""
     share: float
-    """The share of the budget that is spent."""
+    """The share of the budget that is spent; of recorded words, about that of the run."""
     states: int | None = None
     """The size of the automaton that was found last."""
     training_divergence: float | None = None
     """Its divergence on the words that it was made from."""
     held_out_divergence: float | None = None
     """Its divergence on words that are held out, unless it is very large."""
+    member: tuple[int, int] | None = None
+    """Which part of a teacher is trained, of how many."""
 
 
 class DistillingInterrupted(KeyboardInterrupt):
