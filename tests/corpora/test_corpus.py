@@ -6,8 +6,10 @@ import gzip
 import io
 import os
 import pickle
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -218,6 +220,47 @@ def test_a_frame_of_pandas() -> None:
     frame.loc[1, "concept:name"] = None
     with pytest.raises(InputError, match="no value in row 1 of the column 'concept:name'"):
         Corpus(frame)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2025-01-31T10:00:00+02:00", "2025-01-31 09:00:00", " 2025-01-31T08:30:00Z"],
+        ["10", "9", "8.5"],
+        ["01/02/2025", "31/01/2025", "30/01/2025"],
+        ["2025-02-01", "9:05:00", "2025-02-02"],
+        ["2025-02-01", "yesterday", ""],
+        ["2025-02-01", "2025-02-01", "nan"],
+    ],
+)
+def test_texts_in_a_frame_are_times_as_in_a_file(tmp_path: Path, times: list[str]) -> None:
+    pandas, path = need_module("pandas"), tmp_path / "log.csv"
+    frame = pandas.DataFrame({"case": [1, 1, 1], "event": ["a", "b", "c"], "time": times})
+    frame.to_csv(path, index=False)
+    names = {"case": "case", "event": "event", "time": "time"}
+    for kind in ("object", "str", "category"):
+        given = frame.astype({"time": kind})
+        try:
+            expected = list(Corpus(path, **names))  # type: ignore[arg-type]
+        except FileFormatError as error:
+            row, reason = re.match(r".*line (\d): (.*); correct", str(error)).groups()  # type: ignore[union-attr]
+            message = f"row {int(row) - 2} of the column 'time': {reason}"
+            with pytest.raises(InputError, match=re.escape(message)):
+                Corpus(given, **names)  # type: ignore[arg-type]
+        else:
+            assert list(Corpus(given, **names)) == expected  # type: ignore[arg-type]
+
+
+def test_times_of_a_frame_that_are_missing_or_of_python() -> None:
+    pandas = need_module("pandas")
+    moments = [datetime(2025, 1, day, tzinfo=UTC) for day in (2, 1)]
+    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": moments})
+    for kind in (object, "datetime64[ns, UTC]"):
+        given = frame.astype({"time": kind})
+        assert list(Corpus(given, case="case", event="event", time="time")) == [("b", "a")]
+        given.loc[1, "time"] = None
+        with pytest.raises(InputError, match="no value in row 1 of the column 'time'"):
+            Corpus(given, case="case", event="event", time="time")
 
 
 def test_cut_words_have_not_ended(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any, Protocol, runtime_checkable
 from xml.parsers import expat
 
@@ -120,7 +120,9 @@ def _find_columns(names: Sequence[str], columns: Columns, name: str) -> tuple[in
 def _read_time(text: str) -> float:
     """Read a time in ISO 8601, or a number; without a zone it counts as UTC."""
     try:
-        return float(text)
+        number = float(text)
+        if isfinite(number):
+            return number
     except ValueError:
         pass
     try:
@@ -148,18 +150,34 @@ def read_frame(frame: Frame, columns: Columns) -> list[tuple[Symbol, ...]]:
     """Return the words of a frame of pandas, as those of a table in a file."""
     names = [str(column) for column in frame.columns]
     places = _find_columns(names, columns, "the frame")
-    case, event = (frame.iloc[:, one] for one in places[:2])
-    for column in (case, event):
+    found = [frame.iloc[:, one] for one in places if one is not None]
+    for column in found:
         if column.isna().any():
             row = int(column.isna().to_numpy().argmax())
             raise InputError(f"the frame has no value in row {row} of the column {column.name!r}")
-    cases, _ = _factorize(case)
-    events, values = _factorize(event)
-    order: Floats | None = None
-    if places[2] is not None:
-        order = frame.iloc[:, places[2]].rank(method="dense").to_numpy(np.float64)
-    parts = _sort_events(cases, events, order, values, "the frame")
+    cases, _ = _factorize(found[0])
+    events, values = _factorize(found[1])
+    times = _read_times(found[2]) if found[2:] else None
+    parts = _sort_events(cases, events, times, values, "the frame")
     return list(chain.from_iterable(part.decode() for part in parts))
+
+
+def _read_times(column: Any) -> Floats:
+    """Return the times of a column, or their order; texts are read as those of a file."""
+    if column.dtype.kind in "iufmM":
+        return np.asarray(column.rank(method="dense").to_numpy(np.float64))
+    codes, values = _factorize(column)
+    times = np.zeros(len(values))
+    for code, value in enumerate(values):
+        try:
+            times[code] = _read_time(str(value))
+        except ValueError as error:
+            row = int((codes == code).argmax())
+            raise InputError(
+                f"the frame, row {row} of the column {column.name!r}: {error}; make times of it "
+                "by pandas.to_datetime"
+            ) from error
+    return times[codes]
 
 
 def _factorize(column: Any) -> tuple[Integers, list[Symbol]]:
