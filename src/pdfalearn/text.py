@@ -182,7 +182,9 @@ def count_text(count: int, name: str) -> str:
     if count != 1:
         return f"{count:,} {name}"
     one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
-    return f"1 {one.replace('states', 'state').replace('templates', 'template')}"
+    for plural in ("states", "templates", "lines", "sessions"):
+        one = one.replace(plural, plural[:-1])
+    return f"1 {one}"
 
 
 def format_table(
