@@ -116,7 +116,7 @@ LIMIT = ("--threshold", 1)
 def test_nothing_watched_is_an_error_and_alarms_may_be_an_exit_code(folder: Path) -> None:
     run("random", 5, "--seed", 1, "-o", "small.json")
     Path("empty.jsonl").write_text("")
-    Path("foreign.csv").write_text('session,event\nx,0\n')
+    Path("foreign.csv").write_text("session,event\nx,0\n")
     Path("unknown.jsonl").write_text('{"session": "x", "event": "unheard-of"}\n')
     Path("usual.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "$"}\n')
     Path("odd.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "z"}\n')
@@ -178,9 +178,7 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
         wrong = error_of("monitor", "small.json", "today.log", *LIMIT, "-o", "other.log", *state)
         assert "other.log has a line that is not an alarm" in wrong
         assert Path("other.log").read_text() == before
-    Path("odd.jsonl").write_text(
-        '{"session": 1, "event": "0"}\n{"session": 1, "event": "z"}\n'
-    )
+    Path("odd.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "z"}\n')
     run("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/zero")  # which has no end
     full = error_of("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/full")
     assert full.startswith("/dev/full: No space left")

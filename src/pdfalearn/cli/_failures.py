@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -38,8 +39,14 @@ def escape_tracebacks() -> None:
         click.echo(_escaped_lines("".join(lines)), err=True, nl=False)
 
     sys.excepthook = print_traceback
-    plain = warnings.formatwarning
-    warnings.formatwarning = lambda *given, **more: _escaped_lines(plain(*given, **more))
+    plain, here = warnings.formatwarning, str(Path(__file__).parents[1])
+
+    def format_warning(message: Any, category: type[Warning], name: str, *more: Any) -> str:
+        if issubclass(category, UserWarning) and name.startswith(here):  # where it is says nothing
+            return f"note: {escaped(str(message))}\n"
+        return _escaped_lines(plain(message, category, name, *more))
+
+    warnings.formatwarning = format_warning
 
 
 def exit_code_of(run: Callable[[], object]) -> int:

@@ -29,6 +29,7 @@ from pdfalearn.distilling.recorded import (
     sum_up,
     take_first,
     take_words,
+    warn_of_identifiers,
 )
 from pdfalearn.distilling.searching import default_sizes
 from pdfalearn.distilling.settings import SearchSettings
@@ -120,6 +121,7 @@ class WordsRun:
                 f"{corpus.name}: there are too few to learn from some and to hold others out; "
                 f"give at least {_FEWEST}"
             )
+        warn_of_identifiers(every.words, self._alphabet)
         order = np.random.default_rng(seed).permutation(count)
         held = min(max(_FEWEST // 2, round(held_out * count)), count - _FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)

@@ -212,7 +212,11 @@ class Watcher:
             return ""
         event = next(iter(self.monitor.alphabet), "login")
         if isinstance(reader, JsonEvents):
-            members = {reader.session: "s1", reader.event: event, reader.time: "2026-01-31T12:00:00"}
+            members = {
+                reader.session: "s1",
+                reader.event: event,
+                reader.time: "2026-01-31T12:00:00",
+            }
             made = f"lines of JSON such as {json.dumps(members, default=str)}"
         else:
             pattern = f", with a session as {reader.session!r} finds it" if reader.session else ""
