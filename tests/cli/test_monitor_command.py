@@ -57,7 +57,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     odd = "".join(f"req=o{number} panic\n" for number in range(200))
     write_log(Path("odd.log"), 100, seed=4, odd=odd)
     done = run("calibrate", "model.json", "odd.log", "--false-alarms", 0.01, "-o", "never.json")
-    assert "largest will raise no alarm: more than 1.00% of these" in done.stderr
+    assert "at least 3 of 300 sessions with unknown or impossible events, and" in done.stderr
     done = run("monitor", "watched.json", "today.log", "--reach", "page")
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
@@ -200,6 +200,17 @@ def test_lines_that_are_all_one_event_and_logs_that_are_read_as_words(folder: Pa
     assert "an automaton and 2 templates" in done.stdout + done.stderr
     done = run("distill", "alike.log", "--states", "1")
     assert done.stderr.startswith("note: a line is read as a word; for raw lines there is")
+
+
+def test_an_automaton_of_one_event_is_noted(folder: Path) -> None:
+    run("random", 2, "--symbols", 1, "--seed", 1, "-o", "small.json")
+    Path("zeros.txt").write_text("0\n00\n" * 60)
+    limit = ("--false-alarms", 0.01, "-o", "watched.json")
+    done = run("calibrate", "small.json", "zeros.txt", *limit)
+    assert "the automaton has one event only" in done.stderr
+    Path("odd.txt").write_text("0\n00\n" * 60 + "0 z\n0 z\n")
+    done = run("calibrate", "small.json", "odd.txt", *limit)
+    assert "at least 1 of 122 sessions with unknown or impossible events, and of so" in done.stderr
 
 
 def test_help_names_the_scores_that_there_are() -> None:

@@ -82,8 +82,14 @@ def calibrate(chosen: Chosen) -> Answer:
     table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
     notes = recorded.notes
     if found.largest >= -log(found.other):  # what an unknown event costs
-        share = f"{found.false_alarms:.2%} of these sessions have unknown or impossible events"
-        notes = (*notes, f"the score largest will raise no alarm: more than {share}")
+        what = (
+            f"at least {found.above + 1:,} of {found.words:,} sessions with unknown or impossible"
+        )
+        allowed = f"events, and of so many at most {found.above:,} may be above a threshold"
+        notes = (*notes, f"the score largest will raise no alarm: there are {what} {allowed}")
+    if len(watch.pdfa.alphabet) == 1:
+        one = "the automaton has one event only, so that no session has an odd one"
+        notes = (*notes, f"{one}: distill again, of raw lines with a larger --similarity")
     if found.nearness < pdfalearn.watching.TOO_NEAR:
         made = f"{chosen.pdfa} was made of these words, it seems, so nothing is promised"
         notes = (*notes, f"{made}: give usual words that it has not seen")

@@ -319,6 +319,7 @@ def _surprisals(probabilities: Floats) -> Floats:
     """Return -ln of every probability, 0 where it is 0."""
     return -np.log(np.where(probabilities > 0, probabilities, 1.0))
 
+
 def warn_of_identifiers(words: Words, alphabet: Alphabet) -> None:
     """Warn where most words begin with a symbol that comes only there."""
     counts = np.bincount(words.symbols, minlength=len(alphabet))
