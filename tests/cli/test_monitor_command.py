@@ -210,7 +210,7 @@ def test_an_automaton_of_one_event_is_noted(folder: Path) -> None:
     assert "the automaton has one event only" in done.stderr
     Path("odd.txt").write_text("0\n00\n" * 60 + "0 z\n0 z\n")
     done = run("calibrate", "small.json", "odd.txt", *limit)
-    assert "at least 1 of 122 sessions with unknown or impossible events, and of so" in done.stderr
+    assert "at least 1 of 122 sessions with unknown or impossible events, and at" in done.stderr
 
 
 def test_help_names_the_scores_that_there_are() -> None:

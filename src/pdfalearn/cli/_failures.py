@@ -41,12 +41,12 @@ def escape_tracebacks() -> None:
     sys.excepthook = print_traceback
     plain, here = warnings.formatwarning, str(Path(__file__).parents[1])
 
-    def format_warning(message: Any, category: type[Warning], name: str, *more: Any) -> str:
-        if issubclass(category, UserWarning) and name.startswith(here):  # where it is says nothing
+    def format_warning(message: Any, category: Any, filename: str, *more: Any, **rest: Any) -> str:
+        if issubclass(category, UserWarning) and filename.startswith(here):
             return f"note: {escaped(str(message))}\n"
-        return _escaped_lines(plain(message, category, name, *more))
+        return _escaped_lines(plain(message, category, filename, *more, **rest))
 
-    warnings.formatwarning = format_warning
+    warnings.formatwarning = format_warning  # type: ignore[assignment]
 
 
 def exit_code_of(run: Callable[[], object]) -> int:

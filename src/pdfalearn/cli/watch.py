@@ -85,7 +85,7 @@ def calibrate(chosen: Chosen) -> Answer:
         what = (
             f"at least {found.above + 1:,} of {found.words:,} sessions with unknown or impossible"
         )
-        allowed = f"events, and of so many at most {found.above:,} may be above a threshold"
+        allowed = f"events, and at most {found.above:,} of them may be above a threshold"
         notes = (*notes, f"the score largest will raise no alarm: there are {what} {allowed}")
     if len(watch.pdfa.alphabet) == 1:
         one = "the automaton has one event only, so that no session has an odd one"

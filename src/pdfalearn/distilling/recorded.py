@@ -23,7 +23,8 @@ from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
-# So many words, and half of all, begin with a symbol of their own where it is an identifier.
+# At least this many words, and half of all, begin with a symbol of their own if that is an
+# identifier.
 _IDENTIFIERS = 10
 
 # Tables of at most this many columns are dense.
