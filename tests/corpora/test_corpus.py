@@ -314,7 +314,7 @@ def test_a_log_that_is_cut_off_says_so(tmp_path: Path, name: str) -> None:
         len(Corpus(path, **columns))  # type: ignore[arg-type]
     assert str(raised.value).count(name) == 1
     assert "skip_bad" not in str(raised.value)
-    kept = Corpus(path, skip_bad=True, **columns)  # type: ignore[arg-type]
+    kept = Corpus(path, skip_bad=True, **columns)
     with pytest.warns(UserWarning, match="cut off") as noted:
         count = len(kept)
     place = f"all behind line {count + ('csv' in name):,} is left out"

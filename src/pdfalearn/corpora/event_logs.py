@@ -102,7 +102,9 @@ def read_json(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]
         yield from read_json_lines(source, bad, columns)
         return
     pairs = zip(columns, Columns(), _FIELDS, strict=True)
-    named = [short if one == usual and one not in members else one for one, usual, short in pairs]
+    named: list[Any] = [
+        short if one == usual and one not in members else one for one, usual, short in pairs
+    ]
     case, event, time = named
     is_event = {type(members.get(case)), type(members.get(event))} <= {str, int}
     if is_event or not any(isinstance(one, list) for one in members.values()):
