@@ -46,7 +46,7 @@ def escape_tracebacks() -> None:
             return f"note: {escaped(str(message))}\n"
         return _escaped_lines(plain(message, category, filename, *more, **rest))
 
-    warnings.formatwarning = format_warning  # type: ignore[assignment]
+    warnings.formatwarning = format_warning
 
 
 def exit_code_of(run: Callable[[], object]) -> int:
