@@ -108,6 +108,21 @@ def shorten(text: str, most: int) -> str:
     return f"{text[:half]}...{text[-half:]}"
 
 
+def width_apart(texts: Iterable[str], most: int) -> int:
+    """Return the least width, by doubling, at which `shorten` leaves texts that differ different.
+
+    Examples
+    --------
+    >>> texts = ["abcdefghijklmnop", "abcdeFghijklmnop", "abc"]
+    >>> [shorten(text, width_apart(texts, 8)) for text in texts]
+    ['abcdefghijklmnop', 'abcdeFghijklmnop', 'abc']
+    """
+    found = set(texts)
+    while len({shorten(text, most) for text in found}) < len(found):
+        most *= 2
+    return most
+
+
 def leave_out_common_ends(texts: Sequence[str], most: int = 18) -> list[str]:
     """Shorten long names by the words with which all of them begin and end, as in a log.
 
@@ -182,7 +197,9 @@ def count_text(count: int, name: str) -> str:
     if count != 1:
         return f"{count:,} {name}"
     one = name.replace("queries", "query").replace("words", "word").replace("symbols", "symbol")
-    return f"1 {one.replace('states', 'state').replace('templates', 'template')}"
+    for plural in ("states", "templates", "lines", "sessions"):
+        one = one.replace(plural, plural[:-1])
+    return f"1 {one}"
 
 
 def format_table(

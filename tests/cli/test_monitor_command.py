@@ -57,7 +57,7 @@ def test_from_raw_lines_to_alarms(folder: Path) -> None:
     odd = "".join(f"req=o{number} panic\n" for number in range(200))
     write_log(Path("odd.log"), 100, seed=4, odd=odd)
     done = run("calibrate", "model.json", "odd.log", "--false-alarms", 0.01, "-o", "never.json")
-    assert "largest will raise no alarm: more than 1.00% of these" in done.stderr
+    assert "at least 3 of 300 sessions with unknown or impossible events, and" in done.stderr
     done = run("monitor", "watched.json", "today.log", "--reach", "page")
     [alarm] = map(json.loads, done.stdout.splitlines())
     assert (alarm["session"], alarm["after"], alarm["event"]) == ("x1", 0, "req=<*> logout")
@@ -113,6 +113,42 @@ def test_events_may_be_lines_of_json_and_of_the_standard_input(folder: Path) -> 
 LIMIT = ("--threshold", 1)
 
 
+def test_nothing_watched_is_an_error_and_alarms_may_be_an_exit_code(folder: Path) -> None:
+    run("random", 5, "--seed", 1, "-o", "small.json")
+    Path("empty.jsonl").write_text("")
+    Path("foreign.csv").write_text("session,event\nx,0\n")
+    Path("unknown.jsonl").write_text('{"session": "x", "event": "unheard-of"}\n')
+    Path("usual.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "$"}\n')
+    Path("odd.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "z"}\n')
+    watch = ("monitor", "small.json")
+    form = '{"session": "s1", "event": "0", "time": "2026-01-31T12:00:00"}'
+    for name, lines in (("empty.jsonl", "0 lines"), ("foreign.csv", "2 lines")):
+        for more in ([], ["--json"]):
+            text = run(*watch, name, "--threshold", 19, *more, exit_code=2).stderr
+            assert f"error: {name}: no event is known to the automaton, in {lines}" in text
+            assert form in text
+            assert ("pandas.read_csv" in text) == ("csv" in name)
+    done = run(*watch, "unknown.jsonl", "--threshold", 19, "-o", "alarms", exit_code=2)
+    assert "in 1 line; it was made for" in done.stderr
+    assert len(Path("alarms").read_text().splitlines()) == 1
+    for name, code in (("usual.jsonl", 0), ("odd.jsonl", 1)):
+        run(*watch, name, "--threshold", 19)
+        run(*watch, name, "--threshold", 19, "--exit-code", exit_code=code)
+    # With a state, what counts are the alarms of this run.
+    state = ("odd.jsonl", "--threshold", 19, "--state", "state.npz", "--exit-code")
+    run(*watch, *state, exit_code=1)
+    run(*watch, *state)
+
+
+def test_sessions_of_json_end_with_their_terminal_or_with_the_file(folder: Path) -> None:
+    run("random", 5, "--seed", 1, "-o", "small.json")
+    lines = [f'{{"session": "{one}", "event": "{event}"}}\n' for one, event in ("a0", "a$", "b0")]
+    Path("log.jsonl").write_text("".join(lines))
+    for more, ended in (([], 2), (["--idle", 9], 1), (["--state", "state.npz"], 1)):
+        found = run_json("monitor", "small.json", "log.jsonl", "--threshold", 19, *more)
+        assert (found["ended"], found["events"]) == (ended, 3)
+
+
 def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
     run("random", 5, "--seed", 1, "-o", "small.json")
     Path("empty.log").write_text("")
@@ -142,13 +178,11 @@ def test_what_is_wrong_is_one_clear_line(folder: Path) -> None:
         wrong = error_of("monitor", "small.json", "today.log", *LIMIT, "-o", "other.log", *state)
         assert "other.log has a line that is not an alarm" in wrong
         assert Path("other.log").read_text() == before
-    Path("odd.jsonl").write_text('{"session": 1, "event": "z"}\n')
+    Path("odd.jsonl").write_text('{"session": 1, "event": "0"}\n{"session": 1, "event": "z"}\n')
     run("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/zero")  # which has no end
     full = error_of("monitor", "small.json", "odd.jsonl", *LIMIT, "-o", "/dev/full")
     assert full.startswith("/dev/full: No space left")
     assert "it is empty" in error_of("distill", "empty.log", *SESSION)
-    done = run("monitor", "small.json", "today.log", "--threshold", 1)
-    assert "is this the kind of log" in done.stderr
 
 
 @pytest.mark.slow
@@ -166,6 +200,17 @@ def test_lines_that_are_all_one_event_and_logs_that_are_read_as_words(folder: Pa
     assert "an automaton and 2 templates" in done.stdout + done.stderr
     done = run("distill", "alike.log", "--states", "1")
     assert done.stderr.startswith("note: a line is read as a word; for raw lines there is")
+
+
+def test_an_automaton_of_one_event_is_noted(folder: Path) -> None:
+    run("random", 2, "--symbols", 1, "--seed", 1, "-o", "small.json")
+    Path("zeros.txt").write_text("0\n00\n" * 60)
+    limit = ("--false-alarms", 0.01, "-o", "watched.json")
+    done = run("calibrate", "small.json", "zeros.txt", *limit)
+    assert "the automaton has one event only" in done.stderr
+    Path("odd.txt").write_text("0\n00\n" * 60 + "0 z\n0 z\n")
+    done = run("calibrate", "small.json", "odd.txt", *limit)
+    assert "at least 1 of 122 sessions with unknown or impossible events, and at" in done.stderr
 
 
 def test_help_names_the_scores_that_there_are() -> None:

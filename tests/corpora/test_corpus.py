@@ -6,8 +6,10 @@ import gzip
 import io
 import os
 import pickle
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -218,6 +220,118 @@ def test_a_frame_of_pandas() -> None:
     frame.loc[1, "concept:name"] = None
     with pytest.raises(InputError, match="no value in row 1 of the column 'concept:name'"):
         Corpus(frame)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2025-01-31T10:00:00+02:00", "2025-01-31 09:00:00", " 2025-01-31T08:30:00Z"],
+        ["10", "9", "8.5"],
+        ["01/02/2025", "31/01/2025", "30/01/2025"],
+        ["2025-02-01", "9:05:00", "2025-02-02"],
+        ["2025-02-01", "yesterday", ""],
+        ["2025-02-01", "2025-02-01", "nan"],
+    ],
+)
+def test_texts_in_a_frame_are_times_as_in_a_file(tmp_path: Path, times: list[str]) -> None:
+    pandas, path = need_module("pandas"), tmp_path / "log.csv"
+    frame = pandas.DataFrame({"case": [1, 1, 1], "event": ["a", "b", "c"], "time": times})
+    frame.to_csv(path, index=False)
+    names = {"case": "case", "event": "event", "time": "time"}
+    for kind in ("object", "str", "category"):
+        given = frame.astype({"time": kind})
+        try:
+            expected = list(Corpus(path, **names))  # type: ignore[arg-type]
+        except FileFormatError as error:
+            row, reason = re.match(r".*line (\d): (.*); correct", str(error)).groups()  # type: ignore[union-attr]
+            message = f"row {int(row) - 2} of the column 'time': {reason}"
+            with pytest.raises(InputError, match=re.escape(message)):
+                Corpus(given, **names)  # type: ignore[arg-type]
+        else:
+            assert list(Corpus(given, **names)) == expected  # type: ignore[arg-type]
+
+
+EVENTS = """
+{"session": 7, "event": "home", "time": 3, "tags": []}
+{"session": "a", "event": "help", "time": "2026-01-31T12:00:00"}
+{"session": 7, "event": "in", "time": 1}
+{"session": 7, "event": "$", "time": 4}
+{"session": 7, "event": 5, "time": 2}
+{"session": 9, "event": "$", "time": 2}
+"""
+
+
+def test_lines_of_json_may_be_events(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(EVENTS)
+    corpus = Corpus(path)
+    expected = [("in", "home"), ("help",), (5,), ()]
+    assert list(corpus) == expected
+    assert list(Corpus(path, time=None)) == [("home", "in"), ("help",), (5,), ()]
+    assert set(corpus.alphabet) == {"in", "home", "help", 5}
+    renamed = EVENTS.replace("session", "user").replace("event", "what").replace('"time"', '"at"')
+    path.write_text(renamed)
+    assert list(Corpus(path, case="user", event="what", time="at")) == expected
+    assert list(Corpus(path, case="user", event="what")) == list(
+        Corpus(path, case="user", event="what", time=None)
+    )
+    path.write_text(renamed.replace(', "tags": []', ""))
+    with pytest.raises(InputError, match="no column 'session'; the columns are 'user', 'what'"):
+        Corpus(path, event="what")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('["home"]', "not an object with 'session', 'event', 'time'"),
+        ('{"session": 7, "event": "in"}', "not an object with 'session', 'event', 'time'"),
+        ('{"session": 7, "event": "in", "time": "soon"}', "'soon' is neither a time"),
+        ('{"session": null, "event": "in", "time": 1}', "its 'session' or 'event' is neither"),
+        ('{"session": 7', "Expecting"),
+    ],
+)
+def test_bad_events_of_json_are_named_or_left_out(tmp_path: Path, line: str, reason: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f"{EVENTS}{line}\n")
+    with pytest.raises(FileFormatError, match=rf"log.jsonl, line 8: {reason}"):
+        len(Corpus(path))
+    kept = Corpus(path, skip_bad=True)
+    assert (len(kept), kept.left_out) == (4, 1)
+
+
+@pytest.mark.filterwarnings("ignore:.* is left out")
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_a_log_that_is_cut_off_says_so(tmp_path: Path, name: str) -> None:
+    random = np.random.default_rng(1)
+    rows = [(number, f"{random.random()}") for number in range(16_000)]
+    lines = ["session,event", *(f"{case},{event}" for case, event in rows)]
+    if "json" in name:
+        lines = [f'{{"session": {case}, "event": "{event}"}}' for case, event in rows]
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode())[:-2_000])
+    columns = {"case": "session", "event": "event"}
+    with pytest.raises(FileFormatError) as raised:
+        len(Corpus(path, **columns))  # type: ignore[arg-type]
+    assert str(raised.value).count(name) == 1
+    assert "skip_bad" not in str(raised.value)
+    kept = Corpus(path, skip_bad=True, **columns)
+    with pytest.warns(UserWarning, match="cut off") as noted:
+        count = len(kept)
+    place = f"all behind line {count + ('csv' in name):,} is left out"
+    assert place in str(noted[0].message)
+    assert kept.left_out == 1
+
+
+def test_times_of_a_frame_that_are_missing_or_of_python() -> None:
+    pandas = need_module("pandas")
+    moments = [datetime(2025, 1, day, tzinfo=UTC) for day in (2, 1)]
+    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": moments})
+    for kind in (object, "datetime64[ns, UTC]"):
+        given = frame.astype({"time": kind})
+        assert list(Corpus(given, case="case", event="event", time="time")) == [("b", "a")]
+        given.loc[1, "time"] = None
+        with pytest.raises(InputError, match="no value in row 1 of the column 'time'"):
+            Corpus(given, case="case", event="event", time="time")
 
 
 def test_cut_words_have_not_ended(tmp_path: Path) -> None:

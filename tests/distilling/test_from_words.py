@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from math import comb, exp, log
 from pathlib import Path
@@ -358,3 +359,18 @@ def test_ours_predicts_better_than_merging_at_its_size() -> None:
     for theirs in rivals:
         ours = frontier.at_most(len(theirs))
         assert ours.log_probabilities(fresh).sum() > theirs.log_probabilities(fresh).sum()
+
+
+def test_identifiers_at_the_beginning_of_words_are_noticed() -> None:
+    words = [[f"blk_{number},5", "22", "5"] for number in range(12)]
+    with pytest.warns(
+        UserWarning, match="12 of 14 symbols occur once, .* as 'blk_0,5'. Then"
+    ) as all_:
+        distill(words, sizes=[1])
+    assert all_[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        distill([word[1:] for word in words], sizes=[1])
+        distill(
+            [word[:1] if number < 5 else word[1:] for number, word in enumerate(words)], sizes=[1]
+        )

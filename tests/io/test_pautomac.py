@@ -1,14 +1,26 @@
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
 import pytest
 
-from pdfalearn import PDFA, load
+from pdfalearn import PDFA, load, save
 from pdfalearn.datasets import random_pdfa
 from tests.io.foreign import PAUTOMAC
 from tests.io.samples import complaint_about, load_bytes
+
+
+def test_models_have_their_usual_names(tmp_path: Path) -> None:
+    pdfa, path = random_pdfa(5, 2, seed=1), tmp_path / "6.pautomac_model.txt"
+    save(pdfa, path)
+    for name, data in (
+        ("6.model", path.read_bytes()),
+        ("6.model.gz", gzip.compress(path.read_bytes())),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert load(tmp_path / name) == load(path)
 
 
 @pytest.mark.parametrize("ending", [".pautomac", "1.pautomac_model.txt"])

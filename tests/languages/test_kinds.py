@@ -105,6 +105,16 @@ def test_what_is_not_a_language_is_refused(language: Any, message: str) -> None:
         language_dfa(language, ALPHABET)
 
 
+def test_blanks_between_symbols_of_an_expression_are_noticed() -> None:
+    need_module("interegular")
+    hint = "symbols stand side by side, without blanks; .*--as word"
+    with pytest.raises(InputError, match=hint):
+        language_dfa("open close", Alphabet(["open", "close"]))
+    with pytest.raises(InputError, match="is empty") as raised:
+        language_dfa("open close", Alphabet(["a b", "close"]))
+    assert "side by side" not in str(raised.value)
+
+
 def test_what_is_not_in_an_empty_language_are_all_words() -> None:
     for everything_else in (Not([]), Not(Not(HasLength())), Not(Not(Not([])))):
         everything = language_dfa(everything_else, Alphabet("ab"))

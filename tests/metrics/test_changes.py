@@ -242,6 +242,15 @@ def test_sessions_of_one_event_are_not_read_as_characters(tmp_path: Path) -> Non
     assert {(one.event, one.kind) for one in found.events} == {("put", "vanished"), ("drop", "new")}
 
 
+def test_long_events_that_differ_in_the_middle_stay_different() -> None:
+    begin, end = "<*> INFO the service of the shop", "of the customer took <*> ms in the end"
+    names = [f"{begin} {what} {end}" for what in ("stores", "deletes")]
+    a, b = ([[name]] * 50 + [[other]] * 5 for name, other in (names, names[::-1]))
+    found = compare(a, b)
+    assert len({row[2] for row in found.cells()}) == 2
+    assert len({found.event_text(name) for name in names}) == 2
+
+
 def test_events_beyond_those_that_are_counted_are_one() -> None:
     usual = PDFA(alphabet=["get"], transitions=[[0]], probabilities=[[0.5, 0.5]])
     noise = [("get", f"id {number}") for number in range(10_050)]

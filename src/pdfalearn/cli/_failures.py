@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -39,8 +40,14 @@ def escape_tracebacks() -> None:
         click.echo(_escaped_lines("".join(lines)), err=True, nl=False)
 
     sys.excepthook = print_traceback
-    plain = warnings.formatwarning
-    warnings.formatwarning = lambda *given, **more: _escaped_lines(plain(*given, **more))
+    plain, here = warnings.formatwarning, str(Path(__file__).parents[1])
+
+    def format_warning(message: Any, category: Any, filename: str, *more: Any, **rest: Any) -> str:
+        if issubclass(category, UserWarning) and filename.startswith(here):
+            return f"note: {escaped(str(message))}\n"
+        return _escaped_lines(plain(message, category, filename, *more, **rest))
+
+    warnings.formatwarning = format_warning
 
 
 def exit_code_of(run: Callable[[], object]) -> int:

@@ -369,6 +369,7 @@ OPTIONS: dict[str, Settings] = {
     "most_open": value(POSITIVE, "Keep about N sessions, those heard of last.", default=10**6),
     "state": value(FILE, "Keep what is open in FILE (.npz): a stop loses nothing."),
     "save_every": value(AMOUNT, "Write --state every N seconds.", default=10),
+    "exit_code": flag("Exit with 1 if there were alarms."),
     "evicted": flag("Print a line for each session that is evicted, too."),
     # Random automata.
     "alphabet_size": value(kind("M", int), "How many symbols.", flag="--symbols", default=2),

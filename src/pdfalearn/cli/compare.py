@@ -12,7 +12,7 @@ from pdfalearn.cli._options import CORPUS, MODEL, RELATION, corpus, option
 from pdfalearn.cli._output import Answer, Line, Part, Table, facts, members_of
 from pdfalearn.cli._words import note_lines, note_raw_lines, read_watch, read_words
 from pdfalearn.errors import InputError
-from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text
+from pdfalearn.text import are_characters, short_word_text, shorten, symbol_text, width_apart
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus
@@ -80,9 +80,10 @@ def compare(chosen: Chosen) -> Answer | LongRun[Changes]:
     members = {"equivalent": False, "word": found.word, "symbols": symbols}
     members |= {"distribution_a": row, "distribution_b": other}
     places = _places(row, other, relation, len(symbols))
+    width = width_apart((symbol_text(symbols[i]) for i in places), 40)
     cells = [
         (
-            shorten(symbol_text(symbols[i]), 40),
+            shorten(symbol_text(symbols[i]), width),
             *("undefined" if one is None else str(float(one[i])) for one in (row, other)),
         )
         for i in places

@@ -25,7 +25,7 @@ from pdfalearn.cli._options import (
 from pdfalearn.cli._output import Answer, Table, facts, format_value, members_of
 from pdfalearn.cli._words import NOTED, log_notes, note_lines, note_raw_lines
 from pdfalearn.cli.learn import certificate_members, outside_facts
-from pdfalearn.text import LABELS, count_text, shorten
+from pdfalearn.text import LABELS, count_text, shorten, width_apart
 
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus, Frontier
@@ -155,7 +155,8 @@ def _load_log(chosen: Chosen) -> tuple[list[Output[Frontier]], Corpus, tuple[str
         watching.Watch(_pick(chosen, frontier), reader).save(path)
 
     content = f"an automaton and {count_text(len(reader.templates), 'templates')}"
-    templates = [f"template: {shorten(one, 100)}" for one in reader.templates[:_SHOWN_TEMPLATES]]
+    shown = reader.templates[:_SHOWN_TEMPLATES]
+    templates = [f"template: {shorten(one, width_apart(shown, 100))}" for one in shown]
     if len(templates) == 1:
         templates.append(
             "all lines are one event, as they have much in common: give a larger --similarity, "

@@ -20,6 +20,11 @@ from pdfalearn.cli._output import Answer, Verbatim, facts, print_aside
 from pdfalearn.cli._words import read_watch, read_words
 from pdfalearn.errors import InputError
 
+_OF_TABLES = (
+    "; pandas.read_csv(FILE).to_json('events.jsonl', orient='records', lines=True) makes lines of "
+    "JSON of a table, and --session, --event and --time name its columns"
+)
+
 
 @command(
     "PDFA WORDS...",
@@ -77,8 +82,14 @@ def calibrate(chosen: Chosen) -> Answer:
     table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
     notes = recorded.notes
     if found.largest >= -log(found.other):  # what an unknown event costs
-        share = f"{found.false_alarms:.2%} of these sessions have unknown or impossible events"
-        notes = (*notes, f"the score largest will raise no alarm: more than {share}")
+        what = (
+            f"at least {found.above + 1:,} of {found.words:,} sessions with unknown or impossible"
+        )
+        allowed = f"events, and at most {found.above:,} of them may be above a threshold"
+        notes = (*notes, f"the score largest will raise no alarm: there are {what} {allowed}")
+    if len(watch.pdfa.alphabet) == 1:
+        one = "the automaton has one event only, so that no session has an odd one"
+        notes = (*notes, f"{one}: distill again, of raw lines with a larger --similarity")
     if found.nearness < pdfalearn.watching.TOO_NEAR:
         made = f"{chosen.pdfa} was made of these words, it seems, so nothing is promised"
         notes = (*notes, f"{made}: give usual words that it has not seen")
@@ -88,7 +99,7 @@ def calibrate(chosen: Chosen) -> Answer:
 @command(
     "PDFA FILE follow threshold scores reach idle most_open state save_every",
     option("output", "Append alarms to FILE, and print none; with --state, none comes twice."),
-    "evicted",
+    "evicted exit_code",
     option(
         "session",
         "Without templates: the field of the session.",
@@ -103,17 +114,22 @@ def monitor(chosen: Chosen) -> Answer:
 
     FILE, or - for the standard input, has raw lines if PDFA was distilled of such (--template), and
     else lines of JSON: objects with a session, an event and perhaps a time. Lines without a session
-    are counted and passed over. Sessions end with the terminal, or, of raw lines, by silence. Those
-    that are not silent yet are open at the end of FILE, and not judged by how they end there; only
-    where nothing is said of silence (no --gap, --idle, --follow or --state) they end with FILE.
+    are counted and passed over. Sessions end with the terminal, of JSON the event "$", or, of raw
+    lines, by silence. Those that are not silent yet are open at the end of FILE, and not judged by
+    how they end there; only where nothing is said of silence (no --gap, --idle, --follow or
+    --state) they end with FILE.
 
     A session raises one alarm for each score, as soon as it is above the threshold that 'pdfalearn
     calibrate' has set: by default for the surprisals of the oddest events together.
 
     With --follow, the command waits for more lines, through rotation and truncation, until Ctrl-C
-    or SIGTERM: then it saves its state, says what it has seen, and exits with 0. With --state, it
-    goes on where it was stopped or killed; then no alarm is lost, and with -o none is written
-    twice. Times are the log's; if it has none, those of reading.
+    or SIGTERM: then it saves its state, and says what it has seen. With --state, it goes on where
+    it was stopped or killed; then no alarm is lost, and with -o none is written twice. Times are
+    the log's; if it has none, those of reading.
+
+    The exit code is 0, and with --exit-code 1 if this run raised alarms. It is 2 if nothing was
+    watched, as PDFA knows no event of FILE (with --follow that is a note), and 130 after Ctrl-C or
+    SIGTERM without --follow.
 
     Examples
     --------
@@ -136,6 +152,13 @@ def monitor(chosen: Chosen) -> Answer:
         yield from watcher.summary()
         if watcher.is_stopped and not chosen.follow:
             raise KeyboardInterrupt
+        if foreign := watcher.foreign_text():
+            if not chosen.follow:
+                is_table = any(end in chosen.file.lower() for end in (".csv", ".tsv"))
+                raise InputError(f"{chosen.file}: {foreign}{_OF_TABLES if is_table else ''}")
+            yield foreign
+        if chosen.exit_code and watcher.raised:
+            click.get_current_context().exit(1)
 
     if chosen.json:
         alarms = list(map(json.loads, lines()))

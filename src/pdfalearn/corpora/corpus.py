@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, TypeGuard, Union
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet, Symbol, Word
-from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_xes
+from pdfalearn.corpora.event_logs import Frame, read_csv, read_frame, read_json, read_xes
 from pdfalearn.corpora.prefix_trees import PrefixTree
 from pdfalearn.corpora.readers import (
     Columns,
     ListedPart,
     Part,
     Reader,
-    read_json_lines,
     read_lines,
     read_pautomac,
 )
@@ -39,7 +38,7 @@ _READERS: dict[str, Reader] = {
     **dict.fromkeys(_OF_LINES, read_lines),
     "pautomac": read_pautomac,
     "spice": read_pautomac,
-    "jsonl": read_json_lines,
+    "jsonl": read_json,
     "csv": read_csv,
     "xes": read_xes,
 }
@@ -75,8 +74,9 @@ class Corpus(Frozen):
     alphabet : Alphabet or iterable of symbols, optional
         By default the symbols of the corpus, sorted.
     case, event, time : str
-        The columns of a CSV file or a frame; also the attributes of XES and, as ``event``, the
-        field of a JSON object. The defaults are those of pm4py. Events of a case are sorted by
+        The columns of a CSV file or a frame; also the attributes of XES, and the fields of JSON
+        objects that are an event each, or, as ``event``, have a list of them. The defaults are
+        those of pm4py, or of JSON "session", "event" and "time". Events of a case are sorted by
         time if there is such a column.
     skip_bad : bool
         Whether to leave out what cannot be read, and count it in `left_out`.
@@ -255,10 +255,10 @@ class Corpus(Frozen):
                 for part in parts:
                     has_words = has_words or len(part) > 0
                     yield part
-            except FileFormatError:
+            except FileFormatError as error:
                 if not (given.skip_bad and has_words):
                     raise
-                bad.count += 1  # what comes after the damage
+                bad.cut(error)
             self._left_out[source] = max(bad.count, self._left_out.get(source, 0))
 
     def _check_not_empty(self) -> None:

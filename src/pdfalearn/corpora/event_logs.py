@@ -1,13 +1,15 @@
-"""Logs of events: tables with a case and an event column, frames of pandas, and XES."""
+"""Logs of events: tables with a case and an event column, lines of JSON, frames, and XES."""
 
 from __future__ import annotations
 
 import csv
+import json
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any, Protocol, runtime_checkable
 from xml.parsers import expat
 
@@ -15,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.corpora.readers import MOST_WORDS, CodedPart, Columns, ListedPart, Part
+from pdfalearn.corpora.readers import (
+    MOST_WORDS,
+    CodedPart,
+    Columns,
+    ListedPart,
+    Part,
+    read_json_lines,
+)
 from pdfalearn.corpora.sources import BadInput, Source
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
@@ -24,6 +33,9 @@ from pdfalearn.words import NO_WORDS, Words, offsets_of
 
 _DELIMITERS = ",;\t|"
 _BYTES = 2**16
+# What else the fields of an event are called in JSON, and the event that ends its session.
+_FIELDS = Columns("session", "event", "time")
+_END = "$"
 # An error names at most this many characters of a table's columns.
 _MOST_SHOWN = 200
 
@@ -54,8 +66,7 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
     case, event, time = _find_columns(names, columns, source.title)
     yield CodedPart(source.title, [], NO_WORDS, 1)  # the header is right
-    cases, events = _Numbers(), _Numbers()
-    case_codes, event_codes, times = array("q"), array("i"), array("d")
+    log = _Log(time is not None)
     reader = csv.reader((line for _, line in rows), delimiter=delimiter, strict=True)
     width = max(case, event, time if time is not None else 0)
     while True:
@@ -68,35 +79,114 @@ def read_csv(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
             if len(fields) <= width or not fields[event] or not fields[case]:
                 raise ValueError(f"the row has no case or event: {shorten(repr(fields), 80)}")
             stamp = 0.0 if time is None else _read_time(fields[time])
+        except FileFormatError:
+            raise
         except (csv.Error, ValueError) as error:
             bad.report(first + reader.line_num, str(error))
             continue
-        case_codes.append(cases[fields[case]])
-        event_codes.append(events[fields[event]])
-        times.append(stamp)
-    if not case_codes:
+        log.add(fields[case], fields[event], stamp)
+    if not log.cases:
         raise bad.refuse("there is no row that can be read")
-    yield from _sort_events(
-        np.frombuffer(case_codes, dtype=np.int64),
-        np.frombuffer(event_codes, dtype=np.int32),
-        None if time is None else np.frombuffer(times, dtype=np.float64),
-        list(events),
-        source.title,
-    )
+    yield from log.parts(source.title)
+
+
+def read_json(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
+    """Read lines of JSON: a word each, or an event each if the first of them is one."""
+    rows = _rows(source, BadInput(source, is_skipped=True))
+    first = next((line for _, line in rows if line.strip()), "")
+    try:
+        members = json.loads(first)
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, dict):
+        yield from read_json_lines(source, bad, columns)
+        return
+    pairs = zip(columns, Columns(), _FIELDS, strict=True)
+    named: list[Any] = [
+        short if one == usual and one not in members else one for one, usual, short in pairs
+    ]
+    case, event, time = named
+    is_event = {type(members.get(case)), type(members.get(event))} <= {str, int}
+    if is_event or not any(isinstance(one, list) for one in members.values()):
+        if columns.time == Columns().time and time not in members:
+            named[2] = None
+        _find_columns(list(members), Columns(*named), source.title)
+        yield from _read_events(source, bad, *named)
+    else:
+        yield from read_json_lines(source, bad, columns)
+
+
+def _read_events(
+    source: Source, bad: BadInput, case: str, event: str, time: str | None
+) -> Iterator[Part]:
+    """Read an object a line, as a monitor does: the terminal ends a session."""
+    log, ended = _Log(time is not None), Counter[Symbol]()
+    for number, line in _rows(source, bad):
+        if not line.strip():
+            continue
+        try:
+            members = json.loads(line)
+            session, name = members[case], members[event]
+            if not {type(session), type(name)} <= {str, int}:
+                raise ValueError(f"its {case!r} or {event!r} is neither a text nor an integer")
+            stamp = 0.0 if time is None else _read_time(str(members[time]))
+        except (KeyError, TypeError) as error:
+            names = ", ".join(repr(one) for one in (case, event, time) if one is not None)
+            bad.report(number, f"not an object with {names} ({error})")
+        except (ValueError, RecursionError) as error:
+            bad.report(number, str(error))
+        else:
+            word = (session, ended[session])
+            if name == _END:
+                _ = log.cases[word]  # which may be the empty word
+                ended[session] += 1
+            else:
+                log.add(word, name, stamp)
+    if not log.cases:
+        raise bad.refuse("there is no line that can be read")
+    yield from log.parts(source.title)
 
 
 def _rows(source: Source, bad: BadInput) -> Iterator[tuple[int, str]]:
     """Return the lines of a table with their numbers."""
-    for number, text in source.blocks(bad):
-        yield from enumerate([f"{line}\n" for line in text.split("\n")[:-1]], number)
+    number = 0
+    try:
+        for first, text in source.blocks(bad):
+            lines = [f"{line}\n" for line in text.split("\n")[:-1]]
+            number = first + len(lines) - 1
+            yield from enumerate(lines, first)
+    except FileFormatError as error:
+        if not (number and bad.is_skipped):
+            raise
+        bad.cut(error, f"line {number:,}")
 
 
-class _Numbers(dict[str, int]):
+class _Numbers(dict[Symbol, int]):
     """Numbers names as they come."""
 
-    def __missing__(self, name: str) -> int:
+    def __missing__(self, name: Symbol) -> int:
         self[name] = number = len(self)
         return number
+
+
+class _Log:
+    """The events of a file, as three columns of numbers."""
+
+    def __init__(self, is_timed: bool) -> None:
+        self.cases, self._events, self._is_timed = _Numbers(), _Numbers(), is_timed
+        self._columns = array("q"), array("i"), array("d")
+
+    def add(self, case: Symbol, event: Symbol, time: float) -> None:
+        cases, events, times = self._columns
+        cases.append(self.cases[case])
+        events.append(self._events[event])
+        times.append(time)
+
+    def parts(self, name: str) -> Iterator[CodedPart]:
+        """Return the words of all cases, a part at a time."""
+        cases, events, times = map(np.asarray, self._columns)
+        given = times if self._is_timed else None
+        return _sort_events(cases, events, given, list(self._events), name, len(self.cases))
 
 
 def _find_columns(names: Sequence[str], columns: Columns, name: str) -> tuple[int, int, int | None]:
@@ -120,7 +210,9 @@ def _find_columns(names: Sequence[str], columns: Columns, name: str) -> tuple[in
 def _read_time(text: str) -> float:
     """Read a time in ISO 8601, or a number; without a zone it counts as UTC."""
     try:
-        return float(text)
+        number = float(text)
+        if isfinite(number):
+            return number
     except ValueError:
         pass
     try:
@@ -133,12 +225,17 @@ def _read_time(text: str) -> float:
 
 
 def _sort_events(
-    cases: Integers, events: NDArray[Any], times: Floats | None, names: Sequence[Symbol], name: str
+    cases: Integers,
+    events: NDArray[Any],
+    times: Floats | None,
+    names: Sequence[Symbol],
+    name: str,
+    count: int = 0,
 ) -> Iterator[CodedPart]:
     """Return the words of cases, in the order in which these appear first; events by time."""
     keys = (cases,) if times is None else (times, cases)
     order = np.lexsort(keys)  # stable: equal times stay in the order of the file
-    words = Words(events[order].astype(np.int32), offsets_of(np.bincount(cases)))
+    words = Words(events[order].astype(np.int32), offsets_of(np.bincount(cases, minlength=count)))
     for begin in range(0, len(words), MOST_WORDS):
         part = words.part(begin, min(begin + MOST_WORDS, len(words)))
         yield CodedPart(name, names, part, begin + 1)
@@ -148,18 +245,34 @@ def read_frame(frame: Frame, columns: Columns) -> list[tuple[Symbol, ...]]:
     """Return the words of a frame of pandas, as those of a table in a file."""
     names = [str(column) for column in frame.columns]
     places = _find_columns(names, columns, "the frame")
-    case, event = (frame.iloc[:, one] for one in places[:2])
-    for column in (case, event):
+    found = [frame.iloc[:, one] for one in places if one is not None]
+    for column in found:
         if column.isna().any():
             row = int(column.isna().to_numpy().argmax())
             raise InputError(f"the frame has no value in row {row} of the column {column.name!r}")
-    cases, _ = _factorize(case)
-    events, values = _factorize(event)
-    order: Floats | None = None
-    if places[2] is not None:
-        order = frame.iloc[:, places[2]].rank(method="dense").to_numpy(np.float64)
-    parts = _sort_events(cases, events, order, values, "the frame")
+    cases, _ = _factorize(found[0])
+    events, values = _factorize(found[1])
+    times = _read_times(found[2]) if found[2:] else None
+    parts = _sort_events(cases, events, times, values, "the frame")
     return list(chain.from_iterable(part.decode() for part in parts))
+
+
+def _read_times(column: Any) -> Floats:
+    """Return the times of a column, or their order; texts are read as those of a file."""
+    if column.dtype.kind in "iufmM":
+        return np.asarray(column.rank(method="dense").to_numpy(np.float64))
+    codes, values = _factorize(column)
+    times = np.zeros(len(values))
+    for code, value in enumerate(values):
+        try:
+            times[code] = _read_time(str(value))
+        except ValueError as error:
+            row = int((codes == code).argmax())
+            raise InputError(
+                f"the frame, row {row} of the column {column.name!r}: {error}; make times of it "
+                "by pandas.to_datetime"
+            ) from error
+    return times[codes]
 
 
 def _factorize(column: Any) -> tuple[Integers, list[Symbol]]:

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import sys
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,6 +114,12 @@ class BadInput:
                 "cannot be read by skip_bad=True (--skip-bad)"
             )
         self.count += 1
+
+    def cut(self, error: FileFormatError, place: str = "what could be read") -> None:
+        """Leave out the rest of a file that is damaged, of which nobody knows how much it is."""
+        self.count += 1
+        text = f"{error}; all behind {place} is left out, and counts as one"
+        warnings.warn(text, stacklevel=2)
 
     def refuse(self, message: str) -> FileFormatError:
         """Return the error of a file of which nothing can be read."""

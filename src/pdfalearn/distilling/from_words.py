@@ -33,6 +33,7 @@ from pdfalearn.distilling.recorded import (
     sum_up,
     take_first,
     take_words,
+    warn_of_identifiers,
 )
 from pdfalearn.distilling.searching import default_sizes
 from pdfalearn.distilling.settings import SearchSettings
@@ -132,6 +133,7 @@ class WordsRun:
                 f"{name}: there are too few to learn from some and to hold others out; "
                 f"give at least {FEWEST}"
             )
+        warn_of_identifiers(every.words, self._alphabet)
         order = np.random.default_rng(seed).permutation(count)
         held = min(max(FEWEST // 2, round(held_out * count)), count - FEWEST // 2)
         kept = take_first(take_words(every, order[:held]), _MOST_HELD_OUT)

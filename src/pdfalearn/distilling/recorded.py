@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 
+from pdfalearn.alphabet import Alphabet
 from pdfalearn.corpora import PrefixTree, RecordedWords
 from pdfalearn.distilling.evidence import Evidence, Table
 from pdfalearn.distilling.machines import Machine, States
@@ -17,7 +19,13 @@ from pdfalearn.distilling.searching import search, search_from
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, merge_variously, predict_words
 from pdfalearn.results import comparable, find_supported
+from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
+from pdfalearn.words import Words
+
+# At least this many words, and half of all, begin with a symbol of their own if that is an
+# identifier.
+_IDENTIFIERS = 10
 
 # Tables of at most this many columns are dense.
 _NARROW = 64
@@ -311,3 +319,17 @@ class HeldOutWords:
 def _surprisals(probabilities: Floats) -> Floats:
     """Return -ln of every probability, 0 where it is 0."""
     return -np.log(np.where(probabilities > 0, probabilities, 1.0))
+
+
+def warn_of_identifiers(words: Words, alphabet: Alphabet) -> None:
+    """Warn where most words begin with a symbol that comes only there."""
+    counts = np.bincount(words.symbols, minlength=len(alphabet))
+    first = words.symbols[words.offsets[:-1][words.lengths > 0]]
+    first = first[counts[first] == 1]
+    if len(first) >= max(_IDENTIFIERS, len(words) / 2):
+        warnings.warn(
+            f"{len(first):,} of {len(alphabet):,} symbols occur once, as the first of their words: "
+            f"is that an identifier, as {shorten(repr(alphabet.symbols[first[0]]), 60)}? Then "
+            "leave it out, as 'cut -d, -f2-' does where a comma is behind it",
+            stacklevel=5,
+        )

@@ -75,6 +75,8 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".arpa.gz": partial(read_gzipped, _read_arpa),
     ".pautomac": read_pautomac,
     ".pautomac_model.txt": read_pautomac,
+    ".model": read_pautomac,
+    ".model.gz": partial(read_gzipped, read_pautomac),
     ".pythautomata": read_pythautomata,
     ".pickle": read_pythautomata,
     ".pkl": read_pythautomata,
@@ -200,8 +202,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
         ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
         n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
-        (``.pautomac_model.txt``, ``.pautomac``) or a PDFA of pythautomata (``.pickle``, ``.pkl``,
-        ``.joblib``, or the text inside as ``.pythautomata``; nothing is unpickled).
+        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
+        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
+        ``.pythautomata``; nothing is unpickled).
 
     Returns
     -------

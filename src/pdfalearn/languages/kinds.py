@@ -168,9 +168,13 @@ def language_dfa(language: LanguageLike, alphabet: Alphabet) -> DFA:
     """
     useful = trim_dfa(_dfa_of(language, alphabet))
     if useful is None:
+        has_blanks = isinstance(language, str) and " " in language
+        is_parted = has_blanks and not any(" " in str(one) for one in alphabet)
         raise InputError(
             f"the language {described(language)} is empty: it has no word of the symbols "
             f"{shorten(alphabet.symbols)}"
+            + ("; in an expression symbols stand side by side, without blanks" * is_parted)
+            + ("; for a word of them give a list of one word (--as word)" * is_parted)
         )
     return useful
 

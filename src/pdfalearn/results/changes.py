@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.extras import import_extra
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results.certificates import TableValue
-from pdfalearn.text import count_text, shorten, symbol_text
+from pdfalearn.text import count_text, shorten, symbol_text, width_apart
 
 # Of longer lists, texts show this many rows, and this many characters of a symbol.
 _MOST_ROWS, _MOST_CHARACTERS = 20, 40
@@ -225,7 +226,12 @@ class Changes(TableValue):
     def event_text(self, symbol: Symbol) -> str:
         """Return the name of an event."""
         text = "(unknown)" if symbol is None else symbol_text(symbol)
-        return shorten(text, _MOST_CHARACTERS)
+        return shorten(text, self._width)
+
+    @cached_property
+    def _width(self) -> int:
+        symbols = [one.symbol for one in self.transitions] + [one.event for one in self.events]
+        return width_apart(map(symbol_text, symbols), _MOST_CHARACTERS)
 
     def document(self) -> dict[str, Any]:
         """Return all of it, but for the automaton, ready for JSON."""

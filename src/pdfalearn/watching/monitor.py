@@ -120,10 +120,10 @@ class Monitor:
         self._ahead: dict[str, Ahead] = {str(one): event_ahead(pdfa, one) for one in events}
         for name, language in (languages or {}).items():
             self._ahead[str(name)] = language_ahead(pdfa, language)
-        self._idle = check_number(idle, "idle", 0, inf)
+        self.idle = check_number(idle, "idle", 0, inf)
         self._idle_ends = bool(idle_ends)
         self._most_open, self._on_evict = check_integer(most_open, "most_open", 1), on_evict
-        symbols = (pdfa.terminal, *pdfa.alphabet)
+        self.alphabet, symbols = pdfa.alphabet, (pdfa.terminal, *pdfa.alphabet)
         # A file's "3" is also an automaton's 3, and the other way round, as for a corpus.
         self._columns: dict[Symbol, int] = {str(one): place for place, one in enumerate(symbols)}
         self._columns |= {one: place for place, one in enumerate(symbols)}
@@ -193,7 +193,7 @@ class Monitor:
         clock = self._clock.now if now is None else check_number(now, "now", -inf, inf)
         # After a jump backwards no session is of a time that is still to come.
         records["clock"][places] = np.minimum(records["clock"][places], clock)
-        is_idle = clock - records["clock"][places] > self._idle
+        is_idle = clock - records["clock"][places] > self.idle
         idle, rest = places[is_idle], places[~is_idle]
         silent = rest[: max(0, len(rest) - self._most_open)]
         alarms = self._end(idle) if self._idle_ends else self._evict(idle, "idle")
@@ -234,7 +234,7 @@ class Monitor:
         """Take one event: without arrays it is thirty times faster."""
         place, number, clock = self._open.place_of(names[0]), self.counts["events"], self.now
         if times is not None:
-            clock, is_jump = self._clock.move_one(times.item(), self._idle)
+            clock, is_jump = self._clock.move_one(times.item(), self.idle)
             self.counts["jumps"] += is_jump
             if place >= 0 and times[0] < self._open.records["clock"][place]:
                 self.counts["late"] += 1
@@ -246,7 +246,7 @@ class Monitor:
         if (place := self._open.place_of(name)) < 0:
             place = self._open.add(name)
         record, alarms = plain_values(self._open.records[place]), list[Alarm]()
-        if record[_EVENTS] and clock - record[0] > self._idle:
+        if record[_EVENTS] and clock - record[0] > self.idle:
             gone = np.array([place])
             alarms = self._end(gone) if self._idle_ends else self._evict(gone, "idle")
             place, record = self._open.add(name), self._open.fresh
@@ -296,7 +296,7 @@ class Monitor:
         """Take the events of a part of a round."""
         clocks = np.full(len(names), self._clock.now)
         if times is not None:
-            clocks, jumps = self._clock.move(times, self._idle)
+            clocks, jumps = self._clock.move(times, self.idle)
             self.counts["jumps"] += jumps
         places = self._open.places_of(names)
         order = np.argsort(places, kind="stable")
@@ -311,7 +311,7 @@ class Monitor:
         if times is not None:
             self.counts["late"] += int(np.count_nonzero((times[order] < before) & ~is_new))
         # Sessions that were silent for too long, which are few, go on event by event.
-        is_silent = np.isin(places, places[(clocks - before > self._idle) & ~is_new])
+        is_silent = np.isin(places, places[(clocks - before > self.idle) & ~is_new])
         some = ~is_silent
         alarms = self._advance(
             columns[some], places[some], clocks[some], numbers[some], is_first[some], is_new[some]

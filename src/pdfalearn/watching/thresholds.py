@@ -185,10 +185,12 @@ class Alarm:
     value: float
     threshold: float
     event: Symbol
-    """The event with which it became so; None if the automaton does not have it."""
+    """The event with which it became so; None if the automaton does not have it. Of the scores over
+    several events it may be a usual one, which came on top of those before."""
     after: int
     """How many events of the session came before."""
     surprisal: float
+    """That of this event alone."""
     expected_instead: tuple[tuple[Symbol, float], ...]
     """The likeliest symbols there, with their probabilities."""
     reaching: Mapping[str, float]

@@ -16,7 +16,7 @@ import numpy as np
 
 from pdfalearn.errors import FileFormatError
 from pdfalearn.files import lock_file, show_name
-from pdfalearn.text import shorten
+from pdfalearn.text import count_text, shorten
 from pdfalearn.watching.following import Follower
 from pdfalearn.watching.log_lines import LogReader, ParsedLines, read_time
 from pdfalearn.watching.monitor import Monitor
@@ -112,9 +112,8 @@ class AlarmFile:
 class Watcher:
     """Reads lines, and returns alarms; what is open, and where the file was, is kept in a file.
 
-    Silence and terminals end sessions. The end of the file does where raw lines are read to it
-    once (not ``is_endless``, no ``state``), and their reader has no ``gap``: so were the thresholds
-    set, too.
+    Silence and terminals end sessions. The end of the file does where it is read to it once (not
+    ``is_endless``, no ``state``), and the monitor has no ``idle``: so were the thresholds set, too.
     """
 
     monitor: Monitor
@@ -127,6 +126,8 @@ class Watcher:
     """What the monitor's ``on_evict`` has noted, to be written beside the alarms."""
     is_stopped: bool = False
     """Set it to stop at the next place where nothing is lost."""
+    raised: int = 0
+    """How many alarms this run has handed over."""
     tally: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("lines", "outside", "undated", "dated"), 0)
     )
@@ -160,8 +161,7 @@ class Watcher:
                     self._save(self.state)
                     saved = time.monotonic()
             if not self.is_stopped:
-                is_end = isinstance(self.reader, LogReader) and self.reader.gap is None
-                is_end = is_end and self.state is None
+                is_end = self.monitor.idle == inf and self.state is None
                 last = self.monitor.end_all() if is_end else self.monitor.sweep()
                 yield from self._write(list(map(asdict, last)))
             if self.state is not None:
@@ -203,9 +203,26 @@ class Watcher:
             f"{self.tally['lines']:,} lines, {counts['events']:,} events, {counts['ended']:,} "
             f"sessions ended and {len(self.monitor):,} open, {counts['alarms']:,} alarms"
         )
-        if self.tally["lines"] and counts["events"] == counts["unknown"]:
-            first += "; is this the kind of log that the automaton was made for?"
         return [first, *(f"{text}: {count:,}" for text, count in texts.items() if count)]
+
+    def foreign_text(self) -> str:
+        """Return what is to be said if the automaton knows no event of the log, else nothing."""
+        reader, counts = self.reader, self.monitor.counts
+        if counts["events"] > counts["unknown"]:
+            return ""
+        event = next(iter(self.monitor.alphabet), "login")
+        if isinstance(reader, JsonEvents):
+            members = {
+                reader.session: "s1",
+                reader.event: event,
+                reader.time: "2026-01-31T12:00:00",
+            }
+            made = f"lines of JSON such as {json.dumps(members, default=str)}"
+        else:
+            pattern = f", with a session as {reader.session!r} finds it" if reader.session else ""
+            made = f"raw lines such as {event!r}{pattern}"
+        lines = count_text(self.tally["lines"], "lines")
+        return f"no event is known to the automaton, in {lines}; it was made for {made}"
 
     def _observe(self, lines: list[str]) -> list[dict[str, Any]]:
         """Return the alarms of lines, each with the line of its event."""
@@ -239,6 +256,7 @@ class Watcher:
             keys = [(one["begun"], one["score"]) for one in found]
             found = [one for one, key in zip(found, keys, strict=True) if key not in known]
             known.difference_update(keys)
+        self.raised += sum(one["score"] != "evicted" for one in found)
         # What is infinite is a text.
         plain = ({k: str(v) if v in (inf, -inf) else v for k, v in one.items()} for one in found)
         texts = [f"{json.dumps(one, default=str)}\n" for one in plain]
