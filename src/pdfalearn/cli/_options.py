@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from pdfalearn.cli._option_kinds import Settings
 from pdfalearn.cli._option_table import DEFAULT_KAPPA as DEFAULT_KAPPA
 from pdfalearn.cli._option_table import DEFAULT_SYMBOLS as DEFAULT_SYMBOLS
 from pdfalearn.cli._option_table import OPTIONS as OPTIONS
 from pdfalearn.cli._option_table import SCORES as SCORES
 from pdfalearn.cli._option_table import WALKS_PER_STATE as WALKS_PER_STATE
-from pdfalearn.cli._option_table import Settings
 
 OF_LLMS = ("vocabulary", "prompt", "chat", "ends")
 RELATION = ("exact", "kappa", "tolerance", "equivalence")

@@ -11,7 +11,7 @@ import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, command, group
 from pdfalearn.cli._failures import BAD_INPUT
-from pdfalearn.cli._option_table import FOLDER
+from pdfalearn.cli._option_kinds import FOLDER
 from pdfalearn.cli._options import option, output
 from pdfalearn.cli._output import Answer, print_aside
 
