@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.arrays import one_thread
 from pdfalearn.corpora import Corpus, RecordedWords
-from pdfalearn.displays import DistillingLine, Wanted, show_progress
 from pdfalearn.distilling.candidates import choose_on_halves
 from pdfalearn.distilling.estimates import CONFIDENCE, estimate_mean
 from pdfalearn.distilling.recorded import (
@@ -36,15 +34,14 @@ from pdfalearn.distilling.recorded import (
     warn_of_identifiers,
 )
 from pdfalearn.distilling.searching import default_sizes
-from pdfalearn.distilling.settings import SearchSettings
+from pdfalearn.distilling.settings import WordSettings
 from pdfalearn.errors import InputError
-from pdfalearn.models import Interrupts, run_long
+from pdfalearn.models import Interrupts
 from pdfalearn.passive import predict_rows, train_teacher
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_part
 from pdfalearn.results import (
     Certificate,
-    DistillingInterrupted,
     DistillingProgress,
     Frontier,
     Phase,
@@ -82,23 +79,6 @@ _PHASES: tuple[Phase, ...] = "automata", "merging", "teacher", "taught", "measur
 _BEGINS = 0.0, 0.25, 0.35, 0.75, 0.98, 1.0
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
-
-
-class WordSettings(NamedTuple):
-    """What `distill` takes for words."""
-
-    sizes: list[int] | None
-    seed: int
-    held_out: float
-    unseen: float
-    settings: SearchSettings
-    progress: Wanted[DistillingProgress]
-
-    def run_long(self) -> AbstractContextManager[Interrupts]:
-        """Show progress, and hold a Ctrl-C back."""
-        line, progress = DistillingLine, self.progress
-        shown = None if progress is None else show_progress(progress, line, is_of_words=True)
-        return run_long(shown, DistillingInterrupted)
 
 
 @one_thread

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from math import inf
+from typing import NamedTuple
 
 from pdfalearn.checks import check_integer, check_number
+from pdfalearn.displays import DistillingLine, Wanted, show_progress
+from pdfalearn.models import Interrupts, run_long
+from pdfalearn.results import DistillingInterrupted, DistillingProgress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,3 +107,20 @@ class SearchSettings:
 
 
 DEFAULTS = SearchSettings()
+
+
+class WordSettings(NamedTuple):
+    """What `distill` takes for words."""
+
+    sizes: list[int] | None
+    seed: int
+    held_out: float
+    unseen: float
+    settings: SearchSettings
+    progress: Wanted[DistillingProgress]
+
+    def run_long(self) -> AbstractContextManager[Interrupts]:
+        """Show progress, and hold a Ctrl-C back."""
+        line, progress = DistillingLine, self.progress
+        shown = None if progress is None else show_progress(progress, line, is_of_words=True)
+        return run_long(shown, DistillingInterrupted)

@@ -12,11 +12,11 @@ from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number, check_share
 from pdfalearn.corpora import Corpus, CorpusLike, RecordedWords, as_corpus
 from pdfalearn.displays import DistillingLine, Wanted, show_progress
-from pdfalearn.distilling.from_words import FEWEST, WordSettings, WordsRun, distill_words
+from pdfalearn.distilling.from_words import FEWEST, WordsRun, distill_words
 from pdfalearn.distilling.loop import Run
 from pdfalearn.distilling.noise import SAME
 from pdfalearn.distilling.sampling import Sampling, check_budget, check_sampler
-from pdfalearn.distilling.settings import DEFAULTS, SearchSettings
+from pdfalearn.distilling.settings import DEFAULTS, SearchSettings, WordSettings
 from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import InputError
 from pdfalearn.models import LanguageModel, as_model, run_long
