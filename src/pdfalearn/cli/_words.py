@@ -68,7 +68,7 @@ def read_words(
 
 
 def note_raw_lines(chosen: Chosen, names: Iterable[str], remedy: str) -> None:
-    """Say at once that lines are read as words, where files are named as logs."""
+    """Note at once that lines are read as words, where files are named as logs."""
     if chosen.format is None and any(".log" in Path(name).suffixes for name in names):
         print_aside(f"note: a line is read as a word; for raw lines {remedy}")
 

@@ -56,6 +56,7 @@ class Ranking(Equivalence):
         """Return the columns of the likeliest symbols, and their ranks from 1 on."""
         rows = rows.to_sparse()
         (columns, offsets), numbers = rows.listing, rows.row_numbers
+        # Row by row, the likeliest first; of equal ones the first column.
         order = np.lexsort((-rows.values, numbers))
         ranks = np.empty(len(order), dtype=np.int32)
         ranks[order] = np.arange(1, len(order) + 1) - offsets[numbers]
@@ -63,6 +64,7 @@ class Ranking(Equivalence):
         counts = np.bincount(numbers[kept], minlength=len(rows))
         least = np.ones(len(rows))
         np.minimum.at(least, numbers[kept], rows.values[kept])
+        # What is not listed may be among them, unless k listed ones are above the ceiling.
         undecided = rows.is_open & ~((counts == self.k) & (least > rows.ceilings))
         reason = (
             f"{self!r} looks at what may be among the {self.k} likeliest; {_REMEDY} a smaller k"
@@ -132,6 +134,7 @@ class Support(Equivalence):
         >>> Support(0.3).above([0.1 + 0.2, 0.31])
         array([False,  True])
         """
+        # A little above the threshold, so that what is equal on paper is not above it.
         return np.asarray(np.asarray(values) > self.threshold * (1 + 2.0**-50))
 
     def keys(self, rows: Floats) -> NDArray[np.generic]:
@@ -180,6 +183,7 @@ class ZeroApart(Equivalence):
     def sparse_keys(self, rows: Rows) -> SparseKeys:
         """Return the other's keys, and before them what is possible, as columns below 0."""
         possible, other = Support().sparse_keys(rows), self.equivalence.sparse_keys(rows)
+        # Both lists of a row stand side by side, what is possible first.
         counts, others = np.diff(possible.offsets), np.diff(other.offsets)
         numbers = np.tile(np.arange(len(rows)), 2)
         order = np.argsort(np.repeat(numbers, np.append(counts, others)), kind="stable")
@@ -218,6 +222,7 @@ class KeyFunction(Equivalence):
         """Return what the function returns, a row for each distribution."""
         keys = self._ask(rows)
         if len(rows) > 1 and keys.shape[:1] == (len(rows),):
+            # One row alone shows whether its key depends on the others.
             alone = self._ask(rows[-1:])
             if (keys.dtype, keys[-1:].tobytes()) != (alone.dtype, alone.tobytes()):
                 raise InputError(

@@ -109,6 +109,7 @@ class Block:
         """Ask for all words of a block."""
         asked = function.ask(one + other for one, other in product(prefixes, suffixes))
         table = asked.reshape(len(prefixes), len(suffixes), 2)
+        # Sizes decide the scales, and not values, in which terms may cancel.
         rows = _inverted(table[..., 1].max(axis=1, initial=0.0))
         scaled = rows[:, None, None] * table
         columns = _inverted(np.linalg.norm(scaled[..., 1], axis=0))
@@ -142,6 +143,7 @@ class Block:
 
         They are chosen by QR with column pivoting.
         """
+        # Prefixes first, then suffixes among their rows: the small block is far from singular.
         _, rows = qr(self.values.T, mode="r", pivoting=True)
         kept = np.sort(rows[:rank])
         _, columns = qr(self.values[kept], mode="r", pivoting=True)
@@ -157,6 +159,7 @@ class Block:
         if not rank:
             zero = np.zeros((len(function.alphabet), 1, 1))
             return WFA(function.alphabet, initial=[0], matrices=zero, ends=[0])
+        # With these halves rows @ block @ columns is the identity: the empty word changes nothing.
         left, strengths, right = np.linalg.svd(self.values, full_matrices=False)
         roots = np.sqrt(strengths[:rank])
         rows = (left[:, :rank] / roots).T * self.row_scales

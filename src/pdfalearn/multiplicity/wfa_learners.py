@@ -102,6 +102,7 @@ def learn_wfa(
             )
         rank = len(block.prefixes)
         wfa = block.automaton(function, rank)
+        # Words that were asked for already may refute it, which saves a query.
         wrong, residual = most_wrong(function, wfa, function.words)
         if residual <= tolerance:
             queries += 1

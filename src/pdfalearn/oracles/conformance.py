@@ -108,6 +108,7 @@ class WOracle:
         self.certificate = NOTHING_KNOWN
         small, suffixes, needed = _minimal(hypothesis, observations)
         self._check_count(small, suffixes)
+        # Words are compared after every prefix: a suffix that begins another one adds nothing.
         every, last = _without_prefixes(suffixes, np.ones_like(needed)), self._extra + 1
         every[-1] = needed[-1]
         part = reachable(small)
@@ -116,6 +117,7 @@ class WOracle:
             if length:
                 words, states = _step(small, words, states, part.parents if length == 1 else None)
             flags = every if length < last else self._last(every, needed)
+            # In parts, so that few words are asked where the first ones differ.
             step = max(1, _PART // len(suffixes))
             for begin in range(0, len(words), step):
                 rows, columns = flags[states[begin : begin + step]].nonzero()
@@ -232,6 +234,7 @@ def _step(
     letters = np.tile(np.arange(symbols, dtype=np.int32), len(places) // symbols)
     ends = pdfa.table[states[places], letters].astype(np.int64)
     if parents is not None:  # the states are numbered breadth first
+        # Of the ways from one word to one state, the tree took the first.
         first = np.unique(places * (len(pdfa) + 1) + ends + 1, return_index=True)[1]
         in_tree = first[(ends[first] > 0) & (parents[ends[first]] == places[first])]
         kept = np.delete(np.arange(len(ends)), in_tree)

@@ -171,6 +171,7 @@ class Run:
     def go_on(self) -> Result | None:
         """Compare what was drawn, and draw where that is open; at the end return the result."""
         tree = self._tree
+        # Whole words come first: they show which prefixes are likely at all.
         first = min(self._most, max(_FEWEST, self._most // _FIRST))
         if tree.samples < first:
             self._draw((), first - tree.samples)
@@ -185,8 +186,10 @@ class Run:
         if not balance.wanted or tree.samples >= self._most:
             return self._make_result(hypothesis, balance, "stopped" if balance.wanted else "tested")
         ordered = sorted(balance.wanted.items(), key=lambda item: (-item[1], item[0]))[:_PREFIXES]
+        # Batches grow with all that was drawn, so that there are few rounds.
         total, batch = sum(weight for _, weight in ordered), tree.samples / _PART
         for word, weight in ordered:
+            # What is known of a word is doubled at most, as one look may decide it.
             known = int(tree.counts[tree.last_node(word)].sum())
             self._draw(word, max(_LEAST_DRAWN, min(known, round(batch * weight / total))))
         return None
