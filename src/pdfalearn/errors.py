@@ -64,9 +64,10 @@ class OracleError(InputError):
     --------
     >>> from pdfalearn import learn
     >>> from pdfalearn.datasets import figure_1
+    >>> from pdfalearn.results import Certificate
     >>> from pdfalearn.samplers import Words
     >>> class Careless:
-    ...     certificate = None
+    ...     certificate = Certificate("tested", "nothing was tested", {})
     ...
     ...     def counterexamples(self, hypothesis, observations):
     ...         return Words.of([[0]])  # whether or not it is one

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pdfalearn import save
+from pdfalearn import PDFA, save
 from pdfalearn.cli import COMMANDS, cli
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._options import OPTIONS
@@ -49,6 +49,8 @@ OTHERS = [
     "learn a.json --kappa 10 -o out.json",
     "refit a.json b.json --symbols 200 -o out.json",
     "quotient a.json -o out.json",
+    "coherence a.json b.json",
+    "ask complexity golden.json",
     "condition a.json 01 --as begins -o out.json",
     "convert a.json -o out.npz",
     "sample a.json --seed 1",
@@ -69,8 +71,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     save(random_pdfa(8, seed=1), tmp_path / "a.json")
     save(random_pdfa(6, seed=2), tmp_path / "b.json")
+    rows, moves = [[0.0, 0.5, 0.5], [0.0, 1.0, 0.0]], [[0, 1], [0, -1]]
+    golden = PDFA(alphabet="01", transitions=moves, probabilities=rows)
+    save(golden, tmp_path / "golden.json")
     (tmp_path / "words.txt").write_text("01\n0110\n\n")
-    (tmp_path / "events.jsonl").write_text('{"session": "x", "event": "other"}\n')
+    (tmp_path / "events.jsonl").write_text('{"session": "x", "event": "0"}\n')
     stored(tmp_path / "answers.db", some(1))
     return tmp_path
 

@@ -135,7 +135,7 @@ def used_or_refused(data: bytes, folder: Path) -> None:
         assert len(repr(frontier)) < 200
         assert len(frontier.best) in [point.states for point in frontier]
         assert frontier.knee is None or frontier.knee >= 1
-        lines = 0 if frontier.is_of_words else 1  # about the model itself
+        lines = 0 if frontier.is_of_words else 2  # about the model itself
         assert frontier.table().count("\n") == len(frontier) + lines
 
 

@@ -17,7 +17,6 @@ from tests.io.samples import ENDINGS
         (1.5, "1.5"),
         (True, "True"),
         (("a", 1), r"\('a', 1\)"),
-        (None, "None"),
         (2**63, "9223372036854775808"),
         (10**5000, r"\(an integer of 16610 bits\)"),
         ("\ud83d\ude00", r"'\\ud83d\\ude00'"),

@@ -195,7 +195,7 @@ BAD: dict[str, dict[str, Any]] = {
     "initial is not an array of numbers": {"initial": ["often"]},
     r"initial has the shape \(\)": {"initial": 1.0},
     "ends and matrices of state 0 sum to 1.25": {"ends": [0.75]},
-    "entries that are not probabilities": {"ends": [np.nan]},
+    "ends has entries that are not finite numbers": {"ends": [np.nan]},
     r"1 states and 1 symbols need matrices of the shape \(1, 1, 1\)": {"matrices": [[[0.2, 0.3]]]},
     "and 1 ends, not": {"ends": [0.5, 0.5]},
 }

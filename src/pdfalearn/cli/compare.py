@@ -272,7 +272,7 @@ def evaluate(chosen: Chosen) -> Answer:
     *MODEL,
 )
 def coherence(chosen: Chosen) -> Answer:
-    """Measure how far answers of MODEL follow the states of PDFA, the world.
+    """Measure how far MODEL's answers follow a PDFA, the world.
 
     Of two words that reach the same state all answers should be the same, and of two that reach
     different states some should differ. Answers are the same by --equivalence. If MODEL is an

@@ -128,6 +128,8 @@ class WordsRun:
         self._asked = sizes or []
         self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
         self._found: dict[int, MeasuredCandidate] = {}
+        self._phase: Phase = "automata"
+        self._steps, self._done = 1, 0
 
     def finish(self) -> Frontier:
         """Search, choose and measure to the end."""

@@ -326,10 +326,12 @@ def warn_of_identifiers(words: Words, alphabet: Alphabet) -> None:
     counts = np.bincount(words.symbols, minlength=len(alphabet))
     first = words.symbols[words.offsets[:-1][words.lengths > 0]]
     first = first[counts[first] == 1]
-    if len(first) >= max(_IDENTIFIERS, len(words) / 2):
+    # Where symbols are rare at other places, too, the first ones are nothing special.
+    others = int((counts == 1).sum()) - len(first)
+    if len(first) >= max(_IDENTIFIERS, len(words) / 2) and 10 * others < len(words.symbols):
         warnings.warn(
             f"{len(first):,} of {len(alphabet):,} symbols occur once, as the first of their words: "
             f"is that an identifier, as {shorten(repr(alphabet.symbols[first[0]]), 60)}? Then "
             "leave it out, as 'cut -d, -f2-' does where a comma is behind it",
-            stacklevel=5,
+            stacklevel=6,
         )

@@ -24,7 +24,7 @@ class SupportDFA(TableValue):
     >>> from pdfalearn.datasets import figure_1
     >>> found = support_dfa(figure_1(0.25), threshold=0.3)
     >>> print(found)
-    DFA(2 states, 1 symbol, initial=0), exact: equivalent to the target
+    DFA(2 states, 1 symbol, initial=0), exact: equivalent to the target under Support(threshold=0.0)
     >>> found.dfa.accepts("a"), found.dfa.accepts("aa")
     (True, False)
     """

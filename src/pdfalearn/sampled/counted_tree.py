@@ -163,4 +163,4 @@ def _lower_ends(counts: Floats, totals: Floats, limits: Floats) -> Floats:
             ratio = mixed - counts * np.log(middle) - others * np.log1p(-middle)
         is_out = (ratio > limits) & (counts > 0)
         low, high = np.where(is_out, middle, low), np.where(is_out, high, middle)
-    return np.where(counts > 0, low - _ROUNDING, 0.0)
+    return np.where(counts > 0, low * (1 - _ROUNDING), 0.0)
