@@ -9,7 +9,7 @@ import numpy as np
 from pdfalearn.alphabet import shorten
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
 from pdfalearn.errors import InputError
-from pdfalearn.models import WFA, WordProbabilities
+from pdfalearn.models import PFA, WFA, WordProbabilities
 from pdfalearn.multiplicity.hankel import (
     ERROR,
     AskedFunction,
@@ -191,10 +191,13 @@ class _Sampler:
             )
             return Certificate("pac", statement + known, details)
         distance = l2_distance(wfa, target)
-        if self._tolerance < distance < math.inf:
+        # Squares of probabilities converge; those of any values need not.
+        if distance > self._tolerance and (distance < math.inf or isinstance(target, PDFA | PFA)):
             raise RankError(
                 f"no single word shows a difference, but all words together have the l2 distance "
                 f"{distance:.3g}, above the tolerance {self._tolerance:g}: {known}"
             )
         statement = f"equal to the target: the l2 distance over all words is {distance:.3g}; "
+        if distance == math.inf:
+            statement = "equal to the target after every word; the squares do not converge; "
         return Certificate("exact", statement + known, details | {"distance": distance})
