@@ -15,7 +15,8 @@ MOVED = "document.querySelector('.picture').getAnimations({subtree: true}).lengt
 def place(opened: Opened, state: int) -> dict[str, float]:
     """Return where a state is on the screen."""
     numbers = opened.page.locator(".node text").all_text_contents()
-    return opened.boxes(".node .disc")[numbers.index(str(state))]
+    found: dict[str, float] = opened.boxes(".node .disc")[numbers.index(str(state))]
+    return found
 
 
 @pytest.mark.slow
