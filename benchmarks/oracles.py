@@ -26,8 +26,11 @@ from pdfalearn.samplers import UniformWords
 BY = Quantization(10)
 
 
-def mutants(pdfa: PDFA) -> list[PDFA]:
-    """Return all automata with another transition, or one to a copy that has another transition."""
+def changed_automata(pdfa: PDFA) -> list[PDFA]:
+    """Return all automata with one other transition, or one that leads to a new copy of a state.
+
+    The copy has one transition of its own, so that only what comes after it tells.
+    """
     found = []
     states, symbols = pdfa.transitions.shape
     for state, symbol, end in product(range(states), range(symbols), range(states)):
@@ -38,7 +41,12 @@ def mutants(pdfa: PDFA) -> list[PDFA]:
             larger = np.vstack((table, table[end]))
             larger[state, symbol], larger[states, letter] = states, other
             found.append((larger, np.vstack((pdfa.probabilities, pdfa.probabilities[end]))))
-    every = [PDFA(alphabet=pdfa.alphabet, transitions=t, probabilities=p) for t, p in found]
+    return [PDFA(alphabet=pdfa.alphabet, transitions=t, probabilities=p) for t, p in found]
+
+
+def mutants(pdfa: PDFA) -> list[PDFA]:
+    """Return those that differ."""
+    every = changed_automata(pdfa)
     return [one for one in every if distinguish(one, pdfa, equivalence=BY) is not None]
 
 

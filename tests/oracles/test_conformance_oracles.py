@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from itertools import product
 from random import Random
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.oracles import changed_automata
 from pdfalearn import PDFA, Tolerance, distinguish, learn, quotient
 from pdfalearn.datasets import chain, combination_lock, random_pdfa
 from pdfalearn.errors import InputError
@@ -72,30 +72,12 @@ def test_every_automaton_with_few_more_states_is_found(
         assert oracle.certificate.statement.endswith(f"at most {size + extra} states")
 
 
-def mutants(pdfa: PDFA) -> list[PDFA]:
-    """All automata with one other transition, or one that leads to a new copy of a state.
-
-    The copy has one transition of its own, so that only what comes after it tells.
-    """
-    found = []
-    states, symbols = pdfa.transitions.shape
-    for state, symbol, end in product(range(states), range(symbols), range(states)):
-        table = pdfa.transitions.copy()
-        table[state, symbol] = end
-        found.append((table, pdfa.probabilities))
-        for other, letter in product(range(states), range(symbols)):
-            larger = np.vstack((table, table[end]))
-            larger[state, symbol], larger[states, letter] = states, other
-            found.append((larger, np.vstack((pdfa.probabilities, pdfa.probabilities[end]))))
-    return [PDFA(alphabet=pdfa.alphabet, transitions=t, probabilities=p) for t, p in found]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("make", BOTH)
 def test_all_mutants_are_found(make: type[WOracle]) -> None:
     target = quotient(random_pdfa(3, distributions=2, exact_size=True, seed=6), equivalence=BY)
     different = 0
-    for mutant in mutants(target):
+    for mutant in changed_automata(target):
         is_different = distinguish(target, mutant, equivalence=BY) is not None
         found = make(extra_states=1).counterexamples(target, tree(mutant))
         assert bool(len(found)) == is_different

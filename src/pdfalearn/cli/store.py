@@ -164,8 +164,9 @@ def _write(answers: Iterator[dict[str, object]], path: Path) -> int:
 
     count = 0
     with replacing(path) as stream:
-        for count, answer in enumerate(answers, 1):  # noqa: B007
+        for answer in answers:
             stream.write(json_text(answer).encode() + b"\n")
+            count += 1
     return count
 
 
