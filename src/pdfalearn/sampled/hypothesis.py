@@ -16,10 +16,8 @@ from pdfalearn.typing import Flags, Floats, Integers
 
 # For likelihoods, a row is drawn to that of all words as if by this many counts.
 _SMOOTHING = 0.5
-# After a transition, suffixes that follow with at least this probability are compared.
-LIKELY_SUFFIX = 0.1
 # An access word should have this many times the counts of a word that is compared with it.
-_MORE_OF_ACCESS = 4
+_MORE_OF_ACCESS = 2
 # At most this many contradictions lead to questions at a time, the likeliest.
 _MOST_CONTRADICTIONS = 64
 
@@ -142,6 +140,7 @@ class Balance(NamedTuple):
     # The words that are certainly near their states' access words, and those that certainly differ
     # from them: something before these was merged wrongly.
     near: Integers
+    allowed: Floats
     contradictions: Integers
     # What to draw continuations of, and how much that matters.
     wanted: dict[Codes, float]
@@ -155,9 +154,11 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     theirs = bands[access]
     apart = ((bands[:, 0] > theirs[:, 1]) | (bands[:, 1] < theirs[:, 0])).any(axis=1)
     farthest = np.maximum(bands[:, 1] - theirs[:, 0], theirs[:, 1] - bands[:, 0]).max(axis=1)
-    is_compared = (likely.chances >= LIKELY_SUFFIX) & (likely.taken >= reach)
+    # After a suffix, a difference matters as much as the suffix is likely.
+    allowed = gap / likely.chances
+    is_compared = (allowed < 1) & (likely.taken >= reach)
     is_compared[[*found.reds, *tree.mute]] = False
-    is_open = is_compared & (farthest > gap)
+    is_open = is_compared & (farthest > allowed)
     wanted: dict[Codes, float] = {}
 
     def want(word: Codes, weight: float) -> None:
@@ -175,7 +176,7 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     for node, weight in likely.best_to_draw(is_open & is_own & ~apart):
         want(tree.word(node), weight)
     odd = np.flatnonzero(apart)
-    weights = np.maximum(likely.taken * likely.chances, reach * LIKELY_SUFFIX)[odd]
+    weights = np.maximum(likely.taken * likely.chances, reach * gap)[odd]
     for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
         want(_word_to_ask(found, int(odd[place])), float(weights[place]))
     # Transitions that only other words of a state have taken: what follows its access word tells.
@@ -190,6 +191,7 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
         decided=len(firsts) - len(opened),
         open_share=(float(likely.taken[opened].sum()) + missing) / total if total else 0.0,
         near=np.flatnonzero(is_compared & ~is_open),
+        allowed=allowed[is_compared & ~is_open],
         contradictions=odd,
         wanted=wanted,
     )

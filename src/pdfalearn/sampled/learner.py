@@ -25,7 +25,7 @@ from pdfalearn.results import (
     Statistics,
 )
 from pdfalearn.sampled.counted_tree import CountedTree, Test
-from pdfalearn.sampled.hypothesis import LIKELY_SUFFIX, Balance, Hypothesis, weigh_words
+from pdfalearn.sampled.hypothesis import Balance, Hypothesis, weigh_words
 from pdfalearn.sampled.samples import Codes, Draw, Drawer, Samples
 
 # One sample in this many is drawn before anything is compared, and at least 100 are.
@@ -271,7 +271,6 @@ class Run:
             "alpha": tree.alpha,
             "gap": self._gap,
             "reach": self._reach,
-            "suffix_reach": LIKELY_SUFFIX,
             "test": tree.test,
             "samples": tree.samples,
             "stored_samples": self._stored,
