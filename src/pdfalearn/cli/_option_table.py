@@ -99,6 +99,16 @@ OPTIONS: dict[str, Settings] = {
     "replica_timeout": value(
         SECONDS, "End a copy that takes longer for its part of a batch, and ask another one."
     ),
+    # What is promised of samples.
+    "nearness": value(
+        SHARE,
+        "Samples: a word is near its state if no probability behind it differs by more.",
+        flag="--gap",
+        show_default="0.1",
+    ),
+    "alpha": value(
+        SHARE, "Samples: the probability of any error in what is promised.", show_default="0.05"
+    ),
     # How differences are looked for.
     "oracle": choice(
         *("exact", "pac", "walks", "words", "w", "wp", "random-wp", "mixed"),

@@ -14,7 +14,17 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
-from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
+from pdfalearn.cli._options import (
+    BUDGET,
+    DEFAULT_KAPPA,
+    LEARNERS,
+    MODEL,
+    ORACLE,
+    RELATION,
+    RUN,
+    corpus,
+    option,
+)
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
@@ -22,12 +32,19 @@ if TYPE_CHECKING:
     from pdfalearn import PDFA, Certificate, Result, Sweep
     from pdfalearn.equivalence import Relation
     from pdfalearn.results import Statistics
+    from pdfalearn.sampled import Samples
 
 # They compare by a tolerance, and keep a table instead of a tree.
 _RIVALS = ("lpstar", "wlstar")
 # By more than this a network in float32 hardly differs from one batch to the next.
 _NEAR = 1e-6
 _MOST_UNRESOLVED = 5
+# What is promised of samples, as `learn_samples` calls it; and what is not for them.
+_PROMISED = {"nearness": "gap", "alpha": "alpha"}
+_NOT_FOR_SAMPLES = (
+    *(*MODEL, *RELATION, "decimals", "reference", *ORACLE, "model_id", "tree"),
+    *(name for name in BUDGET if name != "max_words"),
+)
 
 
 @command(
@@ -41,13 +58,16 @@ _MOST_UNRESOLVED = 5
     *BUDGET,
     *RUN,
     option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
-    "tree access_words log_every",
+    "tree access_words nearness alpha log_every",
 )
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
 
     MODEL is a file of a PDFA or of an n-gram model, a model or a function of a Python file, a
     program in any language or an LLM; 'pdfalearn models' says how each is named.
+
+    Or it is a Samples of a Python file: a function that only draws. Then --max-words says how many
+    words may be drawn; --store keeps what was drawn, --gap and --alpha say what is promised.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
     where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given.
@@ -64,12 +84,17 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000
     $ pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json
     $ pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json
+    $ pdfalearn learn shop.py:samples --max-words 40000 --store drawn.jsonl -o learnt.json
     $ pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest
         --guide '[1-9][0-9]?' --kappa 4 -o numbers.json
     """
+    from pdfalearn.cli._models import find_samples
     from pdfalearn.displays import LearningLine
     from pdfalearn.learning import may_be_endless
 
+    if (samples := find_samples(chosen.model)) is not None:
+        return _learn_samples(chosen, samples)
+    chosen.refuse(_PROMISED, "is for Samples, which only draw.")
     relation = _make_relation(chosen)
     outputs = _outputs(chosen)
     chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store, chosen.reference)
@@ -95,6 +120,31 @@ def learn(chosen: Chosen) -> LongRun[Result]:
         outputs,
         lambda result: f"the hypothesis so far, of {count_text(len(result.pdfa), 'states')}",
     )
+
+
+def _learn_samples(chosen: Chosen, samples: Samples) -> LongRun[Result]:
+    from pdfalearn.displays import LearningLine
+    from pdfalearn.sampled import DEFAULT_GAP
+
+    chosen.refuse(_NOT_FOR_SAMPLES, "is for models that tell probabilities, not for Samples.")
+    if chosen.max_words is None:
+        raise click.UsageError("Samples need --max-words: how many words may be drawn.")
+    if chosen.learner != LEARNERS[0]:
+        raise click.UsageError("--learner is for models that tell probabilities, not for Samples.")
+    outputs = _outputs(chosen)
+    chosen.refuse_overwriting(chosen.model.rpartition(":")[0], chosen.store)
+    given = {_PROMISED[name]: value for name, value in chosen.collect_given(_PROMISED).items()}
+    run = partial(
+        pdfalearn.sampled.learn_samples,
+        samples,
+        max_samples=chosen.max_words,
+        store=chosen.store,
+        **given,
+    )
+
+    relation = pdfalearn.Tolerance(given.get("gap", DEFAULT_GAP))
+    describe, line = partial(_describe, chosen, relation), LearningLine(may_be_endless=False)
+    return LongRun(run, line, describe, "result", "anything was drawn", outputs)
 
 
 def _make_relation(chosen: Chosen) -> Relation:

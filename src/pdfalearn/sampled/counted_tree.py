@@ -173,14 +173,17 @@ class CountedTree:
             totals = counts.sum(axis=1, keepdims=True)
             spread = totals / 4 + _MIXING
             reach = np.sqrt(spread * np.log(spread / (_MIXING * risks**2)))
-            ends = np.stack([counts - reach, counts + reach], axis=1) / np.maximum(totals, 1)[:, None]
+            ends = (
+                np.stack([counts - reach, counts + reach], axis=1) / np.maximum(totals, 1)[:, None]
+            )
         else:
             others = counts.sum(axis=1, keepdims=True) - counts
             others_before = before.sum(axis=1, keepdims=True) - before
             lows = _lower_ends(counts, others, before, others_before, -np.log(risks))
             highs = 1.0 - _lower_ends(others, counts, others_before, before, -np.log(risks))
             ends = np.stack([lows, highs], axis=1)
-        return np.clip(ends, 0.0, 1.0)
+        clipped: Floats = np.clip(ends, 0.0, 1.0)
+        return clipped
 
 
 def _lower_ends(

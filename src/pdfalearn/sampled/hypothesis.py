@@ -137,8 +137,8 @@ class Balance(NamedTuple):
     decided: int
     # How likely the transitions that are open are taken in all, as a share of all of these.
     open_share: float
-    # The words that are certainly near their states' access words, and those that certainly differ
-    # from them: something before these was merged wrongly.
+    # The words that are certainly near their states' access words, and how near at least; and those
+    # that certainly differ from them: something before these was merged wrongly.
     near: Integers
     allowed: Floats
     contradictions: Integers
@@ -155,7 +155,7 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     apart = ((bands[:, 0] > theirs[:, 1]) | (bands[:, 1] < theirs[:, 0])).any(axis=1)
     farthest = np.maximum(bands[:, 1] - theirs[:, 0], theirs[:, 1] - bands[:, 0]).max(axis=1)
     # After a suffix, a difference matters as much as the suffix is likely.
-    allowed = gap / likely.chances
+    allowed = gap / np.maximum(likely.chances, gap)
     is_compared = (allowed < 1) & (likely.taken >= reach)
     is_compared[[*found.reds, *tree.mute]] = False
     is_open = is_compared & (farthest > allowed)
