@@ -80,11 +80,12 @@ def find_samples(name: str) -> Samples | None:
     is_other = is_llm(name) or is_program(name) or name.startswith("torch:")
     if is_other or Path(name).exists() or not (place and member.isidentifier()):
         return None
+    from pdfalearn.sampled import Samples
+
     thing = import_object(place, member)
-    if not isinstance(thing, pdfalearn.sampled.Samples):
+    if not isinstance(thing, Samples):
         return None
-    function = explain_failures(thing.function, name)
-    return pdfalearn.sampled.Samples(function, thing.alphabet, most=thing.most)
+    return Samples(explain_failures(thing.function, name), thing.alphabet, most=thing.most)
 
 
 def names_words(name: str, chosen: Chosen) -> bool:
@@ -140,7 +141,9 @@ def _accept(thing: object, subject: str) -> Model | Function:
     """Return a model or a function of words; refuse anything else."""
     if _is_model(thing):
         return thing
-    if isinstance(thing, pdfalearn.sampled.Samples):
+    from pdfalearn.sampled import Samples
+
+    if isinstance(thing, Samples):
         remedy = "'pdfalearn learn' and 'pdfalearn distill' take it"
     elif isinstance(thing, type):
         remedy = "name an object of the class, or a function without parameters that makes one"

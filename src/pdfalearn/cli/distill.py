@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 _FOR_WORDS = ("held_out", "unseen")
 _SHOWN_TEMPLATES = 20
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
-_NOT_FOR_SAMPLES = (
-    *("symbols", "cost", "seconds", "cut_length", "corpus", "model_id"),
-    *(*MODEL, *CORPUS),
-)
+_NOT_FOR_SAMPLES = ("symbols", "cost", "seconds", "cut_length", "corpus", "model_id", *MODEL)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
     *("words_drawn", "word_count", "held_out_words", "symbols_asked", "stored_words"),

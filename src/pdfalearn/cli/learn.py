@@ -92,25 +92,31 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     from pdfalearn.displays import LearningLine
     from pdfalearn.learning import may_be_endless
 
-    if (samples := find_samples(chosen.model)) is not None:
-        return _learn_samples(chosen, samples)
-    chosen.refuse(_PROMISED, "is for Samples, which only draw.")
-    relation = _make_relation(chosen)
     outputs = _outputs(chosen)
-    chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store, chosen.reference)
-    model = chosen.make_model(chosen.model)
-    reference = None if chosen.reference is None else read_automaton(chosen.reference)
-    oracle = chosen.make_oracles(model)(relation)
-    is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
-    run = partial(
-        pdfalearn.learn,
-        model,
-        equivalence=relation,
-        oracle=oracle,
-        reference=reference,
-        budget=chosen.make_budget(),
-        **chosen.collect("learner", *RUN),
+    file = chosen.model.rpartition(":")[0]
+    chosen.refuse_overwriting(
+        *(chosen.model, file, *chosen.samplers, chosen.store, chosen.reference)
     )
+    run: Callable[..., Result]
+    is_endless = False
+    if samples := find_samples(chosen.model):
+        run, relation = _of_samples(chosen, samples)
+    else:
+        chosen.refuse(_PROMISED, "is for Samples, which only draw.")
+        relation = _make_relation(chosen)
+        model = chosen.make_model(chosen.model)
+        reference = None if chosen.reference is None else read_automaton(chosen.reference)
+        oracle = chosen.make_oracles(model)(relation)
+        is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
+        run = partial(
+            pdfalearn.learn,
+            model,
+            equivalence=relation,
+            oracle=oracle,
+            reference=reference,
+            budget=chosen.make_budget(),
+            **chosen.collect("learner", *RUN),
+        )
     return LongRun(
         run,
         LearningLine(may_be_endless=is_endless),
@@ -122,29 +128,20 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     )
 
 
-def _learn_samples(chosen: Chosen, samples: Samples) -> LongRun[Result]:
-    from pdfalearn.displays import LearningLine
-    from pdfalearn.sampled import DEFAULT_GAP
+def _of_samples(chosen: Chosen, samples: Samples) -> tuple[Callable[..., Result], Relation]:
+    """Return what learns from samples, and how near words are to their states."""
+    from pdfalearn.sampled import DEFAULT_GAP, learn_samples
 
-    chosen.refuse(_NOT_FOR_SAMPLES, "is for models that tell probabilities, not for Samples.")
+    why = "is for models that tell probabilities, not for Samples."
+    chosen.refuse(_NOT_FOR_SAMPLES, why)
+    if chosen.learner != LEARNERS[0]:
+        raise click.UsageError(f"--learner {why}")
     if chosen.max_words is None:
         raise click.UsageError("Samples need --max-words: how many words may be drawn.")
-    if chosen.learner != LEARNERS[0]:
-        raise click.UsageError("--learner is for models that tell probabilities, not for Samples.")
-    outputs = _outputs(chosen)
-    chosen.refuse_overwriting(chosen.model.rpartition(":")[0], chosen.store)
-    given = {_PROMISED[name]: value for name, value in chosen.collect_given(_PROMISED).items()}
-    run = partial(
-        pdfalearn.sampled.learn_samples,
-        samples,
-        max_samples=chosen.max_words,
-        store=chosen.store,
-        **given,
-    )
-
+    given = {_PROMISED[key]: value for key, value in chosen.collect_given(_PROMISED).items()}
     relation = pdfalearn.Tolerance(given.get("gap", DEFAULT_GAP))
-    describe, line = partial(_describe, chosen, relation), LearningLine(may_be_endless=False)
-    return LongRun(run, line, describe, "result", "anything was drawn", outputs)
+    run = partial(learn_samples, samples, max_samples=chosen.max_words, store=chosen.store, **given)
+    return run, relation
 
 
 def _make_relation(chosen: Chosen) -> Relation:
