@@ -12,7 +12,7 @@ from pdfalearn.arrays import grown
 from pdfalearn.sampled.counted_tree import LEAST_COUNTS, CountedTree
 from pdfalearn.sampled.samples import Codes
 from pdfalearn.typing import Codes as CodeArray
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 # For likelihoods, a row is drawn to that of all words as if by this many counts.
 _SMOOTHING = 0.5
@@ -173,12 +173,17 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     is_own = totals[: len(tree)] * _MORE_OF_ACCESS <= totals[access]
     for node in np.flatnonzero(is_open & ~is_own).tolist():
         want(tree.word(int(access[node])), float(likely.taken[node] * likely.chances[node]))
-    for node in np.unique(likely.firsts[is_open & is_own & ~apart]).tolist():
-        want(tree.word(node), float(likely.taken[node]))
+    for node, weight in likely.best_to_draw(is_open & is_own & ~apart):
+        want(tree.word(node), weight)
     odd = np.flatnonzero(apart)
     weights = np.maximum(likely.taken * likely.chances, reach * gap)[odd]
     for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
-        want(_word_to_ask(found, int(odd[place])), float(weights[place]))
+        # The first word on the way that is not red was merged with a state. What follows it is put
+        # behind that state's access word: if it differs there, that merge is wrong; if not, another
+        # one on the shorter way is (Rivest and Schapire's analysis, step by step).
+        node, first = int(odd[place]), int(likely.firsts[odd[place]])
+        suffix = tree.word(node)[tree.depths[first] :]
+        want((*tree.word(int(access[first])), *suffix), float(weights[place]))
     # Transitions that only other words of a state have taken: what follows its access word tells.
     unseen = (tree.table[found.reds] < 0) & (likely.flows >= reach)
     for state, symbol in np.argwhere(unseen).tolist():
@@ -218,39 +223,41 @@ class _Likely:
         steps = np.zeros((count, count))
         states, symbols = np.nonzero(found.transitions >= 0)
         np.add.at(steps, (found.transitions[states, symbols], states), rows[states, symbols + 1])
-        start = np.eye(1, count)[0]
-        visits = np.linalg.solve(np.eye(count) - (1 - 1e-6) * steps, start)
+        begin = np.eye(1, count)[0]
+        visits = np.linalg.solve(np.eye(count) - (1 - 1e-6) * steps, begin)
         self.flows = np.clip(visits[:, None] * rows[:, 1:], 0.0, 1.0)
-        parents, last = np.array(tree.parents), np.array(tree.symbols)
+        self._parents, last = np.array(tree.parents), np.array(tree.symbols)
         depths = np.array(tree.depths)
         order = np.argsort(depths, kind="stable")
         borders = np.searchsorted(depths[order], np.arange(1, depths.max() + 2)).tolist()
-        shares = rows[found.states[parents], last + 1]
+        self._levels = [order[begin:end] for begin, end in pairwise(borders)]
+        self._shares = rows[found.states[self._parents], last + 1]
         is_red = np.zeros(len(tree), dtype=bool)
         is_red[reds] = True
         self.firsts, self.taken = np.arange(len(tree)), np.ones(len(tree))
         self.chances = np.ones(len(tree))
-        for begin, end in pairwise(borders):
-            level = order[begin:end]
+        for level in self._levels:
             level = level[~is_red[level]]
-            above = parents[level]
+            above = self._parents[level]
             begins = is_red[above]
             flows = self.flows[found.states[above], last[level]]
             self.firsts[level] = np.where(begins, level, self.firsts[above])
             self.taken[level] = np.where(begins, flows, self.taken[above])
-            longer = self.chances[above] * shares[level]
+            longer = self.chances[above] * self._shares[level]
             self.chances[level] = np.where(begins, 1.0, longer)
 
+    def best_to_draw(self, is_open: Flags) -> list[tuple[int, float]]:
+        """Return for each transition with open words where draws tell most of these.
 
-def _word_to_ask(found: Hypothesis, node: int) -> Codes:
-    """Return the word whose draws tell which merge before a contradiction is wrong.
-
-    On the way to the node the first word that is not red was merged with a state. What follows it
-    up to the node is put behind that state's access word: if it differs there, the merge is wrong;
-    if not, another one on the shorter way is (Rivest and Schapire's analysis, step by step).
-    """
-    suffix, first, reds, tree = [], node, set(found.reds), found.tree
-    while tree.parents[first] not in reds:
-        suffix.append(tree.symbols[first])
-        first = tree.parents[first]
-    return (*tree.word(found.reds[found.states[first]]), *suffix[::-1])
+        A draw at a word tells of all that is below it, as likely as that comes; and a word matters
+        as much as it is likely.
+        """
+        worth = np.where(is_open, self.chances, 0.0)
+        inside = self.firsts != np.arange(len(worth))
+        for level in self._levels[::-1]:
+            level = level[inside[level]]
+            np.add.at(worth, self._parents[level], self._shares[level] * worth[level])
+        order = np.lexsort((-worth, self.firsts))
+        best = order[np.unique(self.firsts[order], return_index=True)[1]]
+        best = best[worth[best] > 0]
+        return list(zip(best.tolist(), (self.taken * worth)[best].tolist(), strict=True))
