@@ -83,7 +83,8 @@ def test_after_ctrl_c_draws_and_what_was_learnt_are_kept(folder: Path) -> None:
     error = run(*command, "-o", "learnt.json", exit_code=130).stderr
     assert error.startswith("interrupted: learnt.json holds the hypothesis so far, of 2 states")
     assert "drawn.jsonl holds all answers: start again to go on" in error
-    assert len((folder / "drawn.jsonl").read_text().splitlines()) == 1 + 2  # not of the call that was interrupted
+    # The call that was interrupted had not returned.
+    assert len((folder / "drawn.jsonl").read_text().splitlines()) == 1 + 2
     assert len(pdfalearn.load("learnt.json")) == 2
     assert run_json(*command)["statistics"]["stored_words"] == 100
 

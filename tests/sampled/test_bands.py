@@ -85,8 +85,9 @@ def test_what_gave_a_node_its_rank_does_not_move_its_bands() -> None:
 
 
 def test_ranks_come_with_counts_and_the_largest_first() -> None:
-    tree, risks = CountedTree(2, 0.3, "hoeffding"), []
-    rare = [(0,)] * 5 + [(1,)] * 5
+    tree = CountedTree(2, 0.3, "hoeffding")
+    risks: list[float] = []
+    rare: list[tuple[int, ...]] = [*[(0,)] * 5, *[(1,)] * 5]
     tree.add(drawn((), rare))  # the root gets rank 0: its own words are not enough for others
     tree.add(drawn((0,), [()] * 9 + [(0,)] * 4))
     tree.add(drawn((1,), [()] * 8))
