@@ -254,9 +254,9 @@ class Measurement(NamedTuple):
     """An automaton of a frontier, and what is known about it."""
 
     pdfa: PDFA
-    # Sums over the held-out words, of the automaton before all answers were given to its rows.
+    # Sums over the held-out words, of the automaton before it was given all answers.
     sums: WordSums
-    # On the words that it was made from, and by how much rare words may raise it.
+    # On the words that were not held out, and by how much rare words may raise it.
     training_divergence: float
     rare: float
 
@@ -348,7 +348,8 @@ def _certify(
         f"the automaton of {best.states:,} states diverges by {best.divergence:.4g} per symbol "
         f"({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}) on {words:,} held-out "
         f"words, {name}; an estimate under these words, not an equivalence",
-        "rows were then refitted on all answers, those to held-out words included",
+        "rows were then refitted on all answers, those to held-out words included, and contexts "
+        "chosen again",
     ]
     if unseen and not best.low <= best.unseen_divergence <= best.high:
         texts.append(
