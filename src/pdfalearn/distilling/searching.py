@@ -19,7 +19,7 @@ from pdfalearn.results import EVERY
 
 # Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
-# Of sizes above this only every second one is made.
+# Above this size only every second one is made, the largest among them.
 _MANY = 1800
 
 
@@ -30,6 +30,8 @@ def default_sizes(nodes: int, symbols: int, settings: SearchSettings = DEFAULTS)
     --------
     >>> default_sizes(20, 2)[-2:], default_sizes(100, 2)[-3:]
     ([32, 36], [120, 150, 180])
+    >>> default_sizes(10**4, 500)[-4:]
+    [5000, 7500, 10000, 15000]
     """
     most = max(settings.at_least, settings.most_transitions // symbols)
     largest = max(1, min(2 * nodes, most))
