@@ -134,19 +134,19 @@ class Merging:
             borders.append(borders[-1] + len(places))
         return Subtree(np.concatenate(nodes), np.concatenate(ups), borders[:-1])
 
-    def walk(self, reds: Integers, tree: Subtree) -> Codes:
+    def walk(self, reds: Integers, tree: Subtree) -> Integers:
         """Return where the words of a subtree lead from each of some reds; -1 where nowhere.
 
-        The way to the subtree's first node leads to the red instead, as if they were merged.
+        Rows are nodes of the subtree, columns are reds. The way to the subtree's first node leads to the red instead, as if they were merged.
         """
-        states = np.empty((len(reds), len(tree.nodes)), dtype=np.int32)
-        states[:, 0] = reds
-        symbols = self.symbols[tree.nodes]
+        width = self.table.shape[1]
+        states = np.empty((len(tree.nodes), len(reds)), dtype=np.int64)
+        states[0] = reds
+        symbols, cells = self.symbols[tree.nodes, None], self.table.reshape(-1)
         for begin, end in zip(tree.borders[1:-1], tree.borders[2:], strict=True):
             here = slice(begin, end)
-            states[:, here] = self.table[states[:, tree.ups[here]], symbols[here]]
-            back, places = np.nonzero(states[:, here] == tree.nodes[0])
-            states[back, begin + places] = reds[back]
+            found = cells.take(states[tree.ups[here]] * width + symbols[here])
+            states[here] = np.where(found == tree.nodes[0], reds, found)
         return states
 
     def make_tables(self) -> tuple[Codes, Floats]:
