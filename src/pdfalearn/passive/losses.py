@@ -80,11 +80,13 @@ def measure_losses(merging: Merging, reds: Integers, tree: Subtree, least: float
 
 def bound_losses(merging: Merging, reds: Integers, blue: int) -> Floats:
     """Return how much likelihood is lost at least: what merging the rows of two nodes loses."""
-    rows = np.vstack((merging.counts[reds], merging.counts[[blue]]))
-    both = rows[:-1] + rows[-1]
-    alone = _n_log_n(rows).sum(axis=1) - _n_log_n(rows.sum(axis=1))
-    merged = _n_log_n(both).sum(axis=1) - _n_log_n(both.sum(axis=1))
-    return np.asarray(alone[:-1] + alone[-1] - merged)
+    rows, row = merging.counts[reds], merging.counts[[blue]]
+    return _score_rows(rows) + _score_rows(row) - _score_rows(rows + row)
+
+
+def _score_rows(rows: Floats) -> Floats:
+    """Return the log-likelihood of the counts of each row."""
+    return np.asarray(_n_log_n(rows).sum(axis=1) - _n_log_n(rows.sum(axis=1)))
 
 
 def _describe(merging: Merging, tree: Subtree, least: float) -> _Below:
