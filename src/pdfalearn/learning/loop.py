@@ -158,9 +158,11 @@ def learn(
     if reference is not None:
         maker = _relearner(learner, reference)
     audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
-    asked = as_model(model)
+    given = asked = as_model(model)
     if oracle is None:
-        oracle = default_oracle(model, equivalence, seed)
+        if isinstance(given, Wrapper) and (automaton := wrapped_pdfa(given)) is not None:
+            asked = AutomatonModel(automaton, cost=given.cost)  # the same answers in half the time
+        oracle = default_oracle(asked, equivalence, seed)
     if not hasattr(oracle, "counterexamples"):
         raise InputError(
             f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, equivalence=…)"
@@ -171,7 +173,7 @@ def learn(
     if store is not None:
         from pdfalearn.stores import model_key
 
-        key = model_key(asked, model_id)
+        key = model_key(given, model_id)
     is_endless = may_be_endless(asked, oracle)
     shown = (
         None
