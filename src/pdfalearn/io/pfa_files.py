@@ -11,6 +11,7 @@ import numpy as np
 
 from pdfalearn.errors import InputError
 from pdfalearn.files import check_keys, check_kind, write_archive
+from pdfalearn.io.dfa_files import dfa_of_document
 from pdfalearn.io.pdfa_files import (
     DTYPES,
     header_text,
@@ -23,6 +24,7 @@ from pdfalearn.io.pdfa_files import (
 )
 
 if TYPE_CHECKING:
+    from pdfalearn.languages import DFA
     from pdfalearn.models import PFA
     from pdfalearn.pdfa import PDFA
 
@@ -33,9 +35,11 @@ _MEMBERS = {"header.npy": ("|u1",), **{f"{name}.npy": ("<f8",) for name in _ARRA
 _MOST_NUMBERS = 2**22
 
 
-def read_json(stream: BinaryIO) -> PDFA | PFA:
-    """Read a PDFA or a PFA from JSON, whichever the text says."""
+def read_json(stream: BinaryIO) -> PDFA | PFA | DFA:
+    """Read a PDFA, a PFA or a DFA from JSON, whichever the text says."""
     document = read_document(stream)
+    if document.get("format") == "dfa":
+        return dfa_of_document(document)
     if document.get("format") != "pfa":
         return pdfa_of_document(document)
     check_keys(document, {*_HEADER, *_ARRAYS}, "it")
