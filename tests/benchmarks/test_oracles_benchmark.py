@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.oracles import differ, judge, machines, minimal, short_words, tables_of
-from pdfalearn import distinguish
+from pdfalearn import distinguish, quotient
 from pdfalearn.oracles import WOracle, WpOracle
 from tests.oracles.helpers import BY
 
@@ -28,13 +28,13 @@ def test_every_machine_with_one_state_more_is_found(kind: type[WOracle], states:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [WOracle, WpOracle])
-def test_some_hypotheses_of_three_states(kind: type[WOracle]) -> None:
-    every, hypotheses = machines(4, 2), minimal(3, 2)
-    drawn = np.random.default_rng(3).choice(len(hypotheses), len(hypotheses) // 100, replace=False)
-    for number in drawn.tolist():
-        found = judge(kind, hypotheses[number], every, [number])
-        assert found.missed == 0 < found.different
+def test_some_hypotheses_of_three_states() -> None:
+    every, threes = machines(4, 2), machines(3, 2)
+    for number in np.random.default_rng(3).integers(50, len(threes.tables), size=4).tolist():
+        hypothesis = quotient(threes.pdfa(number), equivalence=BY)
+        for kind in (WOracle, WpOracle):
+            found = judge(kind, hypothesis, every, [number])
+            assert found.missed == 0 < found.different
 
 
 def test_the_judge_is_right_and_sees_what_is_missed() -> None:

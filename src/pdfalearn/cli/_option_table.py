@@ -252,8 +252,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     "form": choice(
         *("regex", "word", "begins", "ends", "contains"),
-        text="What LANGUAGE is: a regular expression or a DFA's file (.json), or a word as 'pdfalearn "
-        "sample' prints it, and with 'begins', 'ends' and 'contains' all words that do so.",
+        text="What LANGUAGE is: a regular expression or a DFA's file (.json), or a word as "
+        "'pdfalearn sample' prints it, and with 'begins', 'ends' and 'contains' all words that do "
+        "so.",
         flag="--as",
         default="regex",
     ),
