@@ -73,13 +73,14 @@ def sampled(
     different = _differ(states)
     told = np.array([_differ(one) for one in answers])
     to_tell = np.array([_differ(one) for one in truths])
+    rightly = np.logical_and(told, to_tell)[:, different].sum()
     other = ~np.eye(len(likely), dtype=bool)
-    same = ~told.any(axis=0)
+    same: Flags = np.asarray(~told.any(axis=0))
     return Shares(
         float(same[other & ~different].mean()),
         float(1 - same[different].mean()),
-        float((told & to_tell)[:, different].sum() / max(1, told[:, different].sum())),
-        float((told & to_tell)[:, different].sum() / to_tell[:, different].sum()),
+        float(rightly / max(1, told[:, different].sum())),
+        float(rightly / to_tell[:, different].sum()),
     )
 
 

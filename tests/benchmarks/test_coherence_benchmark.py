@@ -26,9 +26,9 @@ def test_drawn_pairs_agree_with_the_computed_shares(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(benchmark, "DRAWN", 500)
     world, column = grid(3, 3), grid(1, 3)
 
-    def answer(words: list[tuple[str, ...]]) -> list[list[float]]:
+    def answer(words: list[tuple[object, ...]]) -> list[list[float]]:
         """It knows how far down it is, and whether the last step was to the east."""
-        found = [column.next_distribution([s for s in word if s in "ns"]) for word in words]
+        found = [column.next_distribution([s for s in word if s in ("n", "s")]) for word in words]
         return [
             [0.2] * 5 if row is None or word[-1:] == ("e",) else row.tolist()
             for word, row in zip(words, found, strict=True)
