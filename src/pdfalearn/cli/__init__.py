@@ -14,7 +14,7 @@ from pdfalearn.cli._commands import group
 
 _MODULES = {
     "learn": ("learn", "sweep"),
-    "support": ("support",),
+    "allowed": ("support",),
     "distill": ("distill", "simplify", "refit"),
     "models": ("models",),
     "automata": ("random", "info", "quotient", "condition", "convert"),

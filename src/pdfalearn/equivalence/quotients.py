@@ -197,7 +197,7 @@ def quotient(pdfa: PDFA, *, equivalence: Equivalence) -> PDFA:
     return renumber_states(part, first[order], rank[numbers])
 
 
-def separating_suffixes(table: States, classes: Integers) -> tuple[list[list[int]], Integers]:
+def tell_states_apart(table: States, classes: Integers) -> tuple[list[list[int]], Integers]:
     """Return suffixes that tell all states apart that are not equivalent, and what each shows.
 
     The table and the classes of the states' distributions have a last row for where it is
@@ -207,7 +207,7 @@ def separating_suffixes(table: States, classes: Integers) -> tuple[list[list[int
     Examples
     --------
     >>> from pdfalearn.datasets import chain
-    >>> words, columns = separating_suffixes(chain(3).table, np.array([0, 0, 1, -1]))
+    >>> words, columns = tell_states_apart(chain(3).table, np.array([0, 0, 1, -1]))
     >>> words, columns.tolist()
     ([[], [0]], [[0, 0], [0, 1], [1, 1], [-1, -1]])
     """

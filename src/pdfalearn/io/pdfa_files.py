@@ -160,8 +160,8 @@ def pdfa_of_document(document: dict[str, Any]) -> PDFA:
     columns = len(alphabet)
     return PDFA(
         alphabet=alphabet,
-        transitions=read_table(document, "transitions", columns, np.int64),
-        probabilities=read_table(document, "probabilities", columns + 1, np.float64),
+        transitions=parse_table(document, "transitions", columns, np.int64),
+        probabilities=parse_table(document, "probabilities", columns + 1, np.float64),
         initial=initial,
     )
 
@@ -211,7 +211,7 @@ def _excess(text: bytes) -> str | None:
     return None
 
 
-def read_table(
+def parse_table(
     document: dict[str, Any], name: str, columns: int, dtype: type[np.number[Any]]
 ) -> NDArray[Any]:
     """Read a table with a row of numbers for each state."""

@@ -20,11 +20,10 @@ from pdfalearn.files import (
 from pdfalearn.io import other_programs, pdfa_files
 from pdfalearn.io._archive_kinds import ArchiveKind
 from pdfalearn.io.arpa import read_ngram
-from pdfalearn.io.dfa_files import DFA_WRITERS
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
+from pdfalearn.io.pfa_files import DFA_WRITERS, PFA_WRITERS, read_json, read_npz
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS

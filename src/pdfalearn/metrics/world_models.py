@@ -20,7 +20,7 @@ from pdfalearn.equivalence import (
     Support,
     check_equivalence,
     over_union,
-    separating_suffixes,
+    tell_states_apart,
 )
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, trim_dfa
@@ -230,7 +230,7 @@ def _pairs_reached(
     # Both automata in one table, the undefined state of both last.
     others = equivalence.classes(pdfa.probabilities) + classes.max() + 1
     table = np.concatenate((world.transitions, np.where(pdfa.table < 0, -1, pdfa.table + size)))
-    suffixes, columns = separating_suffixes(table, np.concatenate((classes[:-1], others, [-1])))
+    suffixes, columns = tell_states_apart(table, np.concatenate((classes[:-1], others, [-1])))
     answers = columns[np.where(pairs.rights < 0, -1, pairs.rights + size)]
     weights = visits_and_weights(pairs.flow)[1]
     facts = {"suffixes": suffixes, "beginnings": None, "covered": 1.0, "words": 0}
@@ -243,7 +243,7 @@ def _likely_words(
     world: PDFA, classes: Integers, model: LanguageModel, equivalence: Equivalence, least: float
 ) -> tuple[_Beginnings, _Facts]:
     """Return all beginnings of words that are likely enough, and ask the model for them."""
-    suffixes, columns = separating_suffixes(world.table, classes)
+    suffixes, columns = tell_states_apart(world.table, classes)
     codes = world.alphabet.positions_in(model.alphabet)
     rows = normalise_rows(world.probabilities)
     states, masses, nodes = [world.initial], [1.0], [0]

@@ -121,7 +121,7 @@ class Answers:
             return self._sparse.excludes(numbers, symbols)
         return np.asarray(np.signbit(self._rows[numbers, symbols + 1]))
 
-    def excluded_symbols(self, numbers: Integers) -> Flags | None:
+    def impossible_symbols(self, numbers: Integers) -> Flags | None:
         """Return with which symbols no word goes on; None if there are none, or rows are sparse."""
         if self._sparse is not None or not self.exclude_some:
             return None
@@ -131,7 +131,7 @@ class Answers:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
         if self._sparse is not None:
             return self._sparse.possible_symbols(numbers)
-        excluded = self.excluded_symbols(numbers)
+        excluded = self.impossible_symbols(numbers)
         if excluded is None:
             return None
         places, symbols = (~excluded).nonzero()

@@ -268,7 +268,7 @@ class Asker:
         table.classes[nodes] = answers.classes[numbers]
         if self._undefined is not None or answers.exclude_some:
             self._note_undefined().check_defined(nodes)
-            excluded = answers.excluded_symbols(numbers)
+            excluded = answers.impossible_symbols(numbers)
             if excluded is not None:
                 table.exclude(nodes, excluded)
 

@@ -299,6 +299,8 @@ class ObservationTree:
     def _possible_places(self, nodes: Nodes) -> Nodes | None:
         """Return the places of successors that may be possible; None if all may be."""
         self.meter.check_seconds()
+        if not self.answers.exclude_some:
+            return None
         possible = self.answers.possible_symbols(self.nodes.rows[nodes].astype(np.int64))
         return None if possible is None else possible[0] * self._symbols + possible[1]
 

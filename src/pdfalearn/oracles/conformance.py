@@ -6,7 +6,7 @@ import numpy as np
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.checks import check_integer
-from pdfalearn.equivalence import check_equivalence, quotient, separating_suffixes
+from pdfalearn.equivalence import check_equivalence, quotient, tell_states_apart
 from pdfalearn.errors import InputError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import first_differences
@@ -43,7 +43,7 @@ def telling_suffixes(pdfa: PDFA, classes: Integers) -> tuple[Words, Flags]:
     >>> list(words), needed[0].tolist(), needed[3].tolist()
     ([[], [0], [0, 0]], [False, False, True], [True, False, False])
     """
-    words, columns = separating_suffixes(pdfa.table, np.append(classes, -1))
+    words, columns = tell_states_apart(pdfa.table, np.append(classes, -1))
     blocks, needed = np.zeros(len(pdfa), dtype=np.int64), []
     for column in columns[:-1].T:  # what parts the states that were not apart before
         finer = numbered_rows(np.column_stack((blocks, column)))
