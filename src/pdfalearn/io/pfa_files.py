@@ -18,12 +18,12 @@ from pdfalearn.io.pdfa_files import (
     header_text,
     parse_document,
     parse_header,
+    parse_table,
     pdfa_of,
     pdfa_of_document,
     read_alphabet,
     read_arrays,
     read_document,
-    parse_table,
 )
 
 if TYPE_CHECKING:
