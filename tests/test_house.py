@@ -12,12 +12,12 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 290,
-    "lines in all": 61_500,
-    "lines of code": 40_150,
+    "files": 291,
+    "lines in all": 61_750,
+    "lines of code": 40_350,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
-    "modules with one importer": 36,
+    "modules with one importer": 35,
     "names used for several modules": 11,
     "functions named by a participle, %": 6.5,
     "public names at the top": 45,

@@ -55,8 +55,8 @@ def test_rivals(learner: str, path: Path) -> None:
 
 def test_relations_have_to_fit_the_learner(path: Path) -> None:
     rival = ("learn", path, "--learner", "lpstar")
-    assert "need --tolerance" in error_of(*rival)
-    assert "only they" in error_of("learn", path, "--tolerance", 0.1)
+    assert "wlstar needs --tolerance" in error_of("learn", path, "--learner", "wlstar")
+    assert "Only lpstar and wlstar" in error_of("learn", path, "--tolerance", 0.1)
     assert "--decimals" in error_of(*rival, "--tolerance", 0.1, "--decimals", 3)
     assert "no classification tree" in error_of(
         "learn", path, "--learner", "lpstar", "--tolerance", 0.1, "--tree", "tree.svg"

@@ -82,7 +82,11 @@ OPTIONS: dict[str, Settings] = {
         "several times. 'rest': every token that no symbol begins with.",
         multiple=True,
     ),
-    "guide": value(kind("REGEX"), "Only words that match it (needs the extra regex)."),
+    "guide": value(
+        kind("REGEX"),
+        "Only words that match it (needs the extra regex). Here and elsewhere, a file of a DFA in "
+        ".json may stand for an expression.",
+    ),
     "temperature": value(kind("T", float), "Probabilities to the power 1/T: below 1 sharper."),
     "top_k": value(kind("K", click.IntRange(min=1)), "Only the K most probable symbols."),
     "top_p": value(kind("P", float), "Only the fewest symbols with a mass of at least P."),
@@ -169,7 +173,8 @@ OPTIONS: dict[str, Settings] = {
     "learner": choice(
         *LEARNERS,
         text="quant: the fast QuaNT. quant-classes: the same with more, shorter words. "
-        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
+        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*, which take a "
+        "tolerance; wlstar nothing else.",
         default=LEARNERS[0],
     ),
     "store": value(FILE, "Keep all answers in FILE: a run that was stopped goes on from there."),
@@ -257,8 +262,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     "form": choice(
         *("regex", "word", "begins", "ends", "contains"),
-        text="What LANGUAGE is: a regular expression, or a word as 'pdfalearn sample' prints it, "
-        "and with 'begins', 'ends' and 'contains' all words that do so.",
+        text="What LANGUAGE is: a regular expression or a DFA's file (.json), or a word as "
+        "'pdfalearn sample' prints it, and with 'begins', 'ends' and 'contains' all words that do "
+        "so.",
         flag="--as",
         default="regex",
     ),

@@ -146,8 +146,10 @@ def _of_samples(chosen: Chosen, samples: Samples) -> tuple[Callable[..., Result]
 
 def _make_relation(chosen: Chosen) -> Relation:
     """Refuse options that do not fit together, and make the relation."""
-    if (chosen.learner in _RIVALS) != (chosen.tolerance is not None):
-        raise click.UsageError("lpstar and wlstar need --tolerance T, and only they take one.")
+    if chosen.tolerance is not None and chosen.learner not in _RIVALS:
+        raise click.UsageError("Only lpstar and wlstar take --tolerance T.")
+    if chosen.learner == "wlstar" and chosen.tolerance is None:
+        raise click.UsageError("wlstar needs --tolerance T.")
     if chosen.tree is not None and chosen.learner in _RIVALS:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:

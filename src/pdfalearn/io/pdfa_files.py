@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import reprlib
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ from pdfalearn.files import (
     write_archive,
 )
 from pdfalearn.pdfa import PDFA
+
+if TYPE_CHECKING:
+    from pdfalearn.languages import DFA
 
 
 def check_symbols(symbols: Iterable[Symbol]) -> None:
@@ -74,14 +78,18 @@ def parse_document(data: bytes) -> dict[str, Any]:
     return parse_json(data, "it")
 
 
-def _parse(document: dict[str, Any], other_keys: Iterable[str] = ()) -> tuple[Alphabet, int]:
+def parse_header(
+    document: dict[str, Any], other_keys: Iterable[str] = (), kind: str = "pdfa"
+) -> tuple[Alphabet, int]:
     """Check an object that has a header and ``other_keys``, and no more; return the header."""
-    check_kind(document, "pdfa")
+    check_kind(document, kind)
     expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
-        raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
-    for key in document.keys() - expected - {WATCHING}:
-        raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
+        raise FileFormatError(f"key {key!r} is missing; a {kind.upper()} needs {sorted(expected)}")
+    for key in document.keys() - expected - ({WATCHING} if kind == "pdfa" else set()):
+        raise FileFormatError(
+            f"unknown key {reprlib.repr(key)}; a {kind.upper()} has {sorted(expected)}"
+        )
     if type(initial := document["initial"]) is not int:
         raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
     return read_alphabet(document), initial
@@ -121,12 +129,14 @@ PDFA is one object; a file that has some more is told what it is instead."""
 
 def write_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
     """Write a PDFA as JSON, one row of its tables a line, with more in the header."""
-    stream.write(_text(pdfa, more))
+    stream.write(automaton_text("pdfa", pdfa, ("transitions", "probabilities"), more))
 
 
 def write_gzipped_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
     """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
-    stream.write(zlib.compress(_text(pdfa, more), wbits=31))  # 31: gzip, without name or time
+    text = io.BytesIO()
+    write_json(pdfa, text, **more)
+    stream.write(zlib.compress(text.getvalue(), wbits=31))  # 31: gzip, without name or time
 
 
 def read_json(stream: BinaryIO) -> PDFA:
@@ -146,27 +156,32 @@ def read_document(stream: BinaryIO) -> dict[str, Any]:
 
 def pdfa_of_document(document: dict[str, Any]) -> PDFA:
     """Make a PDFA of the object of a JSON file."""
-    alphabet, initial = _parse(document, ("transitions", "probabilities"))
+    alphabet, initial = parse_header(document, ("transitions", "probabilities"))
     columns = len(alphabet)
     return PDFA(
         alphabet=alphabet,
-        transitions=_table(document, "transitions", columns, np.int64),
-        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        transitions=parse_table(document, "transitions", columns, np.int64),
+        probabilities=parse_table(document, "probabilities", columns + 1, np.float64),
         initial=initial,
     )
 
 
-def _text(pdfa: PDFA, more: Mapping[str, Any]) -> bytes:
-    size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
-    too_large = InputError(
-        f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save as .npz"
-    )
-    if 2 * len(pdfa) + 3 > LISTS_LIMIT:
+def automaton_text(
+    kind: str,
+    automaton: PDFA | DFA,
+    tables: Iterable[str],
+    more: Mapping[str, Any],
+    remedy: str = "; save as .npz",
+) -> bytes:
+    """Write an automaton as JSON: its header with more in it, then tables, one row a line."""
+    size = f"{len(automaton)} states and {len(automaton.alphabet)} symbols"
+    too_large = InputError(f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text{remedy}")
+    if 2 * len(automaton) + 3 > LISTS_LIMIT:
         raise too_large
-    header = header_text("pdfa", pdfa.alphabet, initial=pdfa.initial, **more)
+    header = header_text(kind, automaton.alphabet, initial=automaton.initial, **more)
     written = bytearray(header.removesuffix(b"}"))
-    for name in ("transitions", "probabilities"):
-        table: NDArray[Any] = getattr(pdfa, name)
+    for name in tables:
+        table: NDArray[Any] = getattr(automaton, name)
         written += f',\n"{name}":['.encode()
         rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
         for begin in range(0, len(table), rows):
@@ -178,7 +193,7 @@ def _text(pdfa: PDFA, more: Mapping[str, Any]) -> bytes:
         written += b"]"
     text = bytes(written + b"}\n")
     if excess := _excess(text):
-        raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
+        raise InputError(f"its symbols look to JSON like {excess}{remedy}")
     return text
 
 
@@ -196,9 +211,10 @@ def _excess(text: bytes) -> str | None:
     return None
 
 
-def _table(
+def parse_table(
     document: dict[str, Any], name: str, columns: int, dtype: type[np.number[Any]]
 ) -> NDArray[Any]:
+    """Read a table with a row of numbers for each state."""
     rows = document[name]
     if not isinstance(rows, list):
         raise FileFormatError(f"{name} {reprlib.repr(rows)} are not a list of rows")
@@ -258,7 +274,7 @@ def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
 
 def pdfa_of(arrays: Mapping[str, NDArray[Any]]) -> PDFA:
     """Make a PDFA of its arrays, or say what is wrong with them."""
-    alphabet, initial = _parse(parse_document(arrays["header.npy"].tobytes()))
+    alphabet, initial = parse_header(parse_document(arrays["header.npy"].tobytes()))
     return PDFA(
         alphabet=alphabet,
         transitions=arrays["transitions.npy"],

@@ -1,7 +1,8 @@
-"""Files of automata, deterministic or not: what reads both kinds, and what writes PFA."""
+"""Files of automata of every kind: what reads them, and what writes PFA and DFA."""
 
 from __future__ import annotations
 
+import io
 import json
 import zlib
 from collections.abc import Callable
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from pdfalearn.errors import InputError
+from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_keys, check_kind, write_archive
 from pdfalearn.io.pdfa_files import (
     DTYPES,
+    automaton_text,
     header_text,
     parse_document,
+    parse_header,
+    parse_table,
     pdfa_of,
     pdfa_of_document,
     read_alphabet,
@@ -23,6 +27,7 @@ from pdfalearn.io.pdfa_files import (
 )
 
 if TYPE_CHECKING:
+    from pdfalearn.languages import DFA
     from pdfalearn.models import PFA
     from pdfalearn.pdfa import PDFA
 
@@ -33,9 +38,11 @@ _MEMBERS = {"header.npy": ("|u1",), **{f"{name}.npy": ("<f8",) for name in _ARRA
 _MOST_NUMBERS = 2**22
 
 
-def read_json(stream: BinaryIO) -> PDFA | PFA:
-    """Read a PDFA or a PFA from JSON, whichever the text says."""
+def read_json(stream: BinaryIO) -> PDFA | PFA | DFA:
+    """Read a PDFA, a PFA or a DFA from JSON, whichever the text says."""
     document = read_document(stream)
+    if document.get("format") == "dfa":
+        return _dfa_of_document(document)
     if document.get("format") != "pfa":
         return pdfa_of_document(document)
     check_keys(document, {*_HEADER, *_ARRAYS}, "it")
@@ -96,4 +103,34 @@ PFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
     ".json": _write_json,
     ".json.gz": _write_gzipped_json,
     ".npz": _write_npz,
+}
+
+
+def _dfa_of_document(document: dict[str, Any]) -> DFA:
+    """Make a DFA of the object of a JSON file."""
+    from pdfalearn.languages import DFA
+
+    alphabet, initial = parse_header(document, ("transitions", "accepting"), "dfa")
+    accepting = document["accepting"]
+    if not isinstance(accepting, list) or not all(type(one) is bool for one in accepting):
+        raise FileFormatError("accepting is not a list of true and false, one for each state")
+    transitions = parse_table(document, "transitions", len(alphabet), np.int64)
+    return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting, initial=initial)
+
+
+def _write_dfa(dfa: DFA, stream: BinaryIO) -> None:
+    more = {"accepting": dfa.accepting.tolist()}
+    stream.write(automaton_text("dfa", dfa, ("transitions",), more, remedy=""))
+
+
+def _write_gzipped_dfa(dfa: DFA, stream: BinaryIO) -> None:
+    text = io.BytesIO()
+    _write_dfa(dfa, text)
+    stream.write(zlib.compress(text.getvalue(), wbits=31))  # 31: gzip, without name or time
+
+
+# What writes a DFA, by the endings of files.
+DFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    ".json": _write_dfa,
+    ".json.gz": _write_gzipped_dfa,
 }

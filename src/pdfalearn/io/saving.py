@@ -23,7 +23,7 @@ from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
+from pdfalearn.io.pfa_files import DFA_WRITERS, PFA_WRITERS, read_json, read_npz
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
@@ -120,16 +120,16 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : PDFA, PFA, Result, Frontier, TreeNode, Exploration or Drift
+    thing : PDFA, PFA, DFA, Result, Frontier, TreeNode, Exploration or Drift
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
-        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
-        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an `Exploration`
-        or a `Drift` a page alone.
+        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these, for
+        a DFA the first two. For a `Result` or a `Frontier` ``.zip``. For a tree what `save_tree`
+        writes. For an `Exploration` or a `Drift` a page alone.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     writers = _writers_for(type(thing), path)
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", "DFA", *classes, "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -169,7 +169,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `PFA`, `Result`, `Frontier` or `TreeNode`.
+        What is to be saved: `PDFA`, `PFA`, `DFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -199,18 +199,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
-        ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
-        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
-        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
-        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA, the
+        first two for a DFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of
+        another program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a
+        model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a
+        PDFA of pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
         ``.pythautomata``; nothing is unpickled).
 
     Returns
     -------
-    PDFA, PFA, Result or Frontier
-        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, or a PFA where
-        the automaton is not deterministic.
+    PDFA, PFA, DFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, a PFA where the
+        automaton is not deterministic, or a DFA where that was saved.
 
     Raises
     ------
@@ -273,6 +273,11 @@ def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
     if isinstance(loaded, Result):
         return loaded.pdfa
     model: PDFA | PFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    if hasattr(model, "accepting"):
+        raise InputError(
+            f"{show_name(check_name(path))} holds a DFA, which has no probabilities: it is a "
+            "language or a guide, and here a model is needed"
+        )
     return model
 
 
@@ -283,10 +288,13 @@ def _writers_for(
     # Subclasses are saved as what they are derived from.
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
+        from pdfalearn.languages import DFA
         from pdfalearn.models import PFA
 
         if hasattr(kind, "page_parts"):  # what is known of live models
             return {_PAGE: _write_page}
+        if issubclass(kind, DFA):
+            return DFA_WRITERS
         return PFA_WRITERS if issubclass(kind, PFA) else None
     name, writers = check_name(path), _WRITERS_OF[found]
     if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
