@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
 from pdfalearn.alphabet import shorten
+from pdfalearn.budgets import Budget, BudgetReached, keep_deadline
 from pdfalearn.checks import check_integer, check_number, check_share, make_generator
+from pdfalearn.displays import LearningLine, Wanted, show_progress
 from pdfalearn.errors import InputError
-from pdfalearn.models import PFA, WFA, WordProbabilities
+from pdfalearn.models import PFA, WFA, Interrupts, WordProbabilities, run_long
 from pdfalearn.multiplicity.hankel import (
     ERROR,
     AskedFunction,
     Block,
     Code,
     LearntWFA,
+    Square,
     describe_block,
     most_wrong,
 )
 from pdfalearn.multiplicity.weighted import RankError, l2_distance, shortest_difference
 from pdfalearn.pdfa import PDFA
-from pdfalearn.results import Certificate
+from pdfalearn.results import Certificate, Kind, LearningInterrupted, Progress
+from pdfalearn.text import described
 from pdfalearn.words import Words, offsets_of
 
-# While a block is closed it has at most this many columns for each that is needed, and some more.
-_COLUMNS, _MORE_COLUMNS = 2, 64
+# Columns that are not needed show whether rows are missing: this many at first, twice as many where
+# half of them were needed.
+_GUARDS = 16
+_DEFAULT = Budget(max_states=500)
+_BOUNDS = {"max_words", "max_seconds", "max_states", "max_equivalence_queries"}
 
 
 def learn_wfa(
     target: WordProbabilities | WFA | PDFA,
     *,
+    budget: Budget = _DEFAULT,
     error: float = ERROR,
     tolerance: float = 1e-6,
-    max_rank: int = 500,
     max_length: int = 20,
     epsilon: float = 0.01,
     delta: float = 0.01,
     seed: int = 0,
+    progress: Wanted[Progress] = None,
 ) -> LearntWFA:
     """Learn a weighted automaton from values of words, by the algorithm of Beimel and others.
 
@@ -47,23 +56,29 @@ def learn_wfa(
         What tells the probabilities of words or of prefixes. Of an automaton, equivalence is
         decided by Tzeng's method and by the l2 distance over all words; of a function, random
         words are asked for.
+    budget : Budget
+        Bounds on words, seconds, equivalence queries and states, which are the rank. Where one is
+        reached, the automaton so far is returned, and its certificate is "stopped". The empty
+        word and those of one symbol are always asked for.
     error : float
         Values are right but for at most this share of them; a function that rounds to six digits
         needs 1e-6.
     tolerance : float
         A hypothesis is right for a word if it is wrong by at most this share of the terms that it
         sums, and as a whole if the l2 distance is at most this.
-    max_rank : int
-        Learning is given up at a higher rank.
     max_length, epsilon, delta, seed
         Of random words, all lengths up to the first are equally likely, and all symbols. The
         certificate is that at most a share ε of such words is wrong, with probability 1 - δ.
+    progress : bool, "log" or callable, optional
+        As in `learn`; states are the rank so far.
 
     Raises
     ------
     RankError
         If the rank cannot be decided from values with this error, or a counterexample or the
         distance shows that the automaton is not accurate enough.
+    LearningInterrupted
+        On Ctrl-C: a `KeyboardInterrupt` with what was learnt so far.
 
     Notes
     -----
@@ -71,8 +86,9 @@ def learn_wfa(
     of the Hankel matrix with as many rows and columns as its rank, and the prefixes and suffixes of
     every counterexample raise the rank, so that there are at most as many equivalence queries as
     the rank, and one more if the empty word has the value 0. Here a block is also extended before,
-    by all prefixes one symbol longer and suffixes beginning with one symbol more, until its rank
-    does not grow; of all these, rows and columns are chosen anew by QR with pivoting.
+    by all prefixes one symbol longer and by some suffixes that begin with one symbol more, until
+    its rank does not grow; rows and columns are chosen by QR with pivoting. The words of these
+    rows are those that the matrices are made of: nearly all that is asked for is needed.
 
     Examples
     --------
@@ -86,65 +102,158 @@ def learn_wfa(
     function = AskedFunction(target)
     check_number(error, "error", 0, 0.1, is_open=True)
     check_number(tolerance, "tolerance", 0, 1, is_open=True)
-    check_integer(max_rank, "max_rank", 1)
+    _check_budget(budget)
     sampler = _Sampler(function, max_length, epsilon, delta, tolerance, seed)
-    prefixes: list[Code] = [()]
-    suffixes: list[Code] = [()]
-    found: list[Code] = []
-    rank, queries = 0, 0
-    while True:
-        block = _close(function, prefixes, suffixes, error, max_rank)
-        if found and len(block.prefixes) <= rank:
-            raise RankError(
-                f"the word {shorten(function.alphabet.decode(found[-1]))} shows that the rank is "
-                f"above {rank}, but no singular value is large enough to tell: values of more "
-                "digits (a smaller error) may"
+    shown = show_progress(progress, LearningLine, may_be_endless=False)
+    with run_long(shown, LearningInterrupted) as interrupts:
+        run = _Run(function, sampler, budget, error, tolerance, interrupts)
+        seconds = math.inf if budget.max_seconds is None else budget.max_seconds
+        run.begin()
+        with keep_deadline(time.monotonic() + seconds, seconds):
+            try:
+                return run.learn(target)
+            except BudgetReached as end:
+                return run.stop(end)
+
+
+def _check_budget(budget: Budget) -> None:
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget is {described(budget)}, not a Budget")
+    for name, given in vars(budget).items():
+        if name.startswith("max_") and name not in _BOUNDS and given is not None:
+            raise InputError(
+                f"the budget has {name}, which is not counted here; give {', '.join(sorted(_BOUNDS))}"
             )
-        rank = len(block.prefixes)
+
+
+class _Run:
+    """One run: the square block so far, and how it was found."""
+
+    def __init__(
+        self,
+        function: AskedFunction,
+        sampler: _Sampler,
+        budget: Budget,
+        error: float,
+        tolerance: float,
+        interrupts: Interrupts,
+    ) -> None:
+        self._function, self._sampler, self._budget = function, sampler, budget
+        self._error, self._tolerance = error, tolerance
+        self._interrupts = interrupts
+        self._symbols = [(symbol,) for symbol in range(len(function.alphabet))]
+        # All that its automaton is made of has been asked for.
+        self._square = Square([], [])
+        self._queries, self._found = 0, list[Code]()
+        self._begin = time.monotonic()
+
+    def begin(self) -> None:
+        """Ask for the empty word and those of one symbol: there is an automaton from then on."""
+        self._function.interrupts, self._function.report = self._interrupts, self._report
+        if self._function.ask([(), *self._symbols])[0, 0]:
+            self._square = Square([()], [()])
+        self._interrupts.salvage = self._salvage
+
+    def learn(self, target: WordProbabilities | WFA | PDFA) -> LearntWFA:
+        """Learn until no counterexample is found."""
+        function, budget, rank = self._function, self._budget, -1
+        if budget.max_words is not None:
+            function.max_words = budget.max_words
+        prefixes: list[Code] = [()]
+        suffixes: list[Code] = [()]
+        while True:
+            self._close(prefixes, suffixes)
+            prefixes, suffixes = self._square
+            if self._found and len(prefixes) <= rank:
+                raise RankError(
+                    f"the word {shorten(function.alphabet.decode(self._found[-1]))} shows that the "
+                    f"rank is above {rank}, but no singular value is large enough to tell: values "
+                    "of more digits (a smaller error) may"
+                )
+            rank = len(prefixes)
+            wfa, details, wrong = self._hypothesis()
+            # Words that were asked for already may refute it, which saves a query.
+            if wrong is None:
+                if self._queries == budget.max_equivalence_queries:
+                    raise BudgetReached("max_equivalence_queries", self._queries)
+                self._queries += 1
+                wrong = self._sampler.counterexample(wfa, self._queries)
+                self._report()
+            if wrong is None:
+                wfa = function.of_whole_words(wfa)
+                return self._learnt(wfa, self._sampler.certificate(wfa, target, details))
+            self._found.append(wrong)
+            prefixes = [*prefixes, *(wrong[:end] for end in range(len(wrong) + 1))]
+            suffixes = [*suffixes, *(wrong[begin:] for begin in range(len(wrong) + 1))]
+
+    def stop(self, end: BudgetReached) -> LearntWFA:
+        """Return what was learnt until a bound was reached."""
+        bound = {"bound": end.bound, "limit": end.limit}
+        return self._unfinished("stopped", f"{end.bound} = {end.limit:,} was reached", bound)
+
+    def _salvage(self) -> LearntWFA:
+        return self._unfinished("interrupted", "stopped by hand", {})
+
+    def _unfinished(self, kind: Kind, why: str, more: dict[str, object]) -> LearntWFA:
+        wfa, details, _ = self._hypothesis()
+        statement = (
+            f"{why}; the newest hypothesis has rank {details['rank']}: on the words asked for it "
+            f"is wrong by a share of up to {details['residual']:.3g}, and others were not tested"
+        )
+        wfa = self._function.of_whole_words(wfa)
+        return self._learnt(wfa, Certificate(kind, statement, details | more))
+
+    def _learnt(self, wfa: WFA, certificate: Certificate) -> LearntWFA:
+        return LearntWFA(wfa, certificate, self._function.count, self._queries, self._found)
+
+    def _hypothesis(self) -> tuple[WFA, dict[str, object], Code | None]:
+        """Return the automaton of the square block, and a word asked for that refutes it."""
+        function, rank = self._function, len(self._square.prefixes)
+        block = Block.of(function, *self._square)
         wfa = block.automaton(function, rank)
-        # Words that were asked for already may refute it, which saves a query.
         wrong, residual = most_wrong(function, wfa, function.words)
-        if residual <= tolerance:
-            queries += 1
-            counterexample = sampler.counterexample(wfa, queries)
-            if counterexample is None:
-                break
-            wrong = counterexample
-        found.append(wrong)
-        prefixes = [*block.prefixes, *(wrong[:end] for end in range(len(wrong) + 1))]
-        suffixes = [*block.suffixes, *(wrong[begin:] for begin in range(len(wrong) + 1))]
-    details = describe_block(block, rank, error, residual)
-    wfa = function.of_whole_words(wfa)
-    certificate = sampler.certificate(wfa, target, details)
-    return LearntWFA(wfa, certificate, function.count, queries, found)
+        details = describe_block(block, rank, self._error, residual)
+        return wfa, details, wrong if residual > self._tolerance else None
 
+    def _close(self, prefixes: list[Code], suffixes: list[Code]) -> None:
+        """Extend the square block until one symbol more on either side does not raise its rank."""
+        guards, chosen = _GUARDS, self._square
+        most = math.inf if self._budget.max_states is None else self._budget.max_states
+        while True:
+            longer = (prefix + one for prefix in prefixes for one in self._symbols)
+            columns = dict.fromkeys([(), *suffixes])
+            earlier = {one + suffix for suffix in suffixes for one in self._symbols}
+            extra = sorted(earlier.difference(columns))
+            # Those whose values are largest.
+            order = np.argsort(-np.abs(self._function.ask(extra)[:, 0]), kind="stable")
+            extra = [extra[place] for place in order[:guards]]
+            rows = dict.fromkeys([(), *prefixes, *longer])
+            block = Block.of(self._function, [*rows], [*columns, *extra])
+            self._square = chosen
+            rank, found = len(chosen.prefixes), block.rank(self._error)
+            if found <= rank:
+                block.rank(self._error, is_final=True)
+                return
+            if rank == most:
+                raise BudgetReached("max_states", most)
+            guards = 2 * guards if 2 * (found - rank) >= guards else max(_GUARDS, guards // 2)
+            chosen = block.choose(int(min(found, most)), chosen)
+            prefixes, suffixes = chosen
 
-def _close(
-    function: AskedFunction,
-    prefixes: list[Code],
-    suffixes: list[Code],
-    error: float,
-    max_rank: int,
-) -> Block:
-    """Return a square block of full rank that one more symbol on either side does not raise."""
-    symbols = [(symbol,) for symbol in range(len(function.alphabet))]
-    rank = -1
-    while True:
-        longer = [*prefixes, *(prefix + one for prefix in prefixes for one in symbols)]
-        earlier = [one + suffix for suffix in suffixes for one in symbols]
-        most = _COLUMNS * len(suffixes) + _MORE_COLUMNS
-        if len(earlier) > most:  # those whose values are largest
-            order = np.argsort(-np.abs(function.ask(earlier)[:, 0]), kind="stable")
-            earlier = [earlier[place] for place in order[:most]]
-        columns = [*suffixes, *earlier]
-        block = Block.of(function, list(dict.fromkeys(longer)), list(dict.fromkeys(columns)))
-        before, rank = rank, block.rank(error)
-        if rank > max_rank:
-            raise InputError(f"the rank is above max_rank = {max_rank:,}; give a higher one")
-        prefixes, suffixes = block.choose(rank)
-        if rank <= before:
-            block.rank(error, is_final=True)
-            return Block.of(function, prefixes, suffixes)
+    def _report(self) -> None:
+        self._interrupts.check()
+        if self._interrupts.progress is not None:
+            progress = Progress(
+                states=len(self._square.prefixes),
+                words=self._function.count,
+                distributions=0,
+                symbols=0,
+                cost=0.0,
+                equivalence_queries=self._queries,
+                learning_seconds=time.monotonic() - self._begin,
+                equivalence_seconds=0.0,
+            )
+            self._interrupts.report(self._interrupts.progress, progress)
 
 
 class _Sampler:
