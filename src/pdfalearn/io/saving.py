@@ -23,16 +23,16 @@ from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
+from pdfalearn.io.wfa_files import WFA_WRITERS, read_json, read_npz
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 if TYPE_CHECKING:
-    from pdfalearn.models import PFA
+    from pdfalearn.models import WFA
 
 _ARCHIVE = ".zip"
 _ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
@@ -120,16 +120,16 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : PDFA, PFA, Result, Frontier, TreeNode, Exploration or Drift
+    thing : PDFA, PFA, WFA, Result, Frontier, TreeNode, Exploration or Drift
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
-        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
-        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an `Exploration`
-        or a `Drift` a page alone.
+        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA or a WFA the first three of
+        these. For a `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an
+        `Exploration` or a `Drift` a page alone.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     writers = _writers_for(type(thing), path)
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", "WFA", *classes, "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -169,7 +169,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `PFA`, `Result`, `Frontier` or `TreeNode`.
+        What is to be saved: `PDFA`, `PFA`, `WFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -199,8 +199,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
-        ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, a PFA
+        or a WFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
         n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
         (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
         pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
@@ -208,9 +208,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    PDFA, PFA, Result or Frontier
-        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, or a PFA where
-        the automaton is not deterministic.
+    PDFA, PFA, WFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, or a PFA or a WFA
+        where the automaton is not deterministic.
 
     Raises
     ------
@@ -257,8 +257,8 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     )
 
 
-def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
-    """Read a PDFA or a PFA from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
+def load_model(path: str | os.PathLike[str]) -> PDFA | WFA:
+    """Read an automaton from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
     loaded = load(path)
     if isinstance(loaded, Result):
         return loaded.pdfa
-    model: PDFA | PFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    model: PDFA | WFA = loaded.best if isinstance(loaded, Frontier) else loaded
     return model
 
 
@@ -283,11 +283,11 @@ def _writers_for(
     # Subclasses are saved as what they are derived from.
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
-        from pdfalearn.models import PFA
+        from pdfalearn.models import WFA
 
         if hasattr(kind, "page_parts"):  # what is known of live models
             return {_PAGE: _write_page}
-        return PFA_WRITERS if issubclass(kind, PFA) else None
+        return WFA_WRITERS if issubclass(kind, WFA) else None
     name, writers = check_name(path), _WRITERS_OF[found]
     if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
         archived = _ARCHIVED[found]
