@@ -29,9 +29,11 @@ from pdfalearn.results import Certificate, Kind, LearningInterrupted, Progress
 from pdfalearn.text import described
 from pdfalearn.words import Words, offsets_of
 
-# Columns that are not needed show whether rows are missing: this many at first, twice as many where
-# half of them were needed.
+# Columns beside those of the square block show whether rows are missing: this many at first, and
+# twice as many, up to the rank, where half of them do.
 _GUARDS = 16
+# Where the rank cannot be decided other rows are chosen so often before it is refused.
+_TRIES = 3
 _DEFAULT = Budget(max_states=500)
 _BOUNDS = "max_words, max_seconds, max_states or max_equivalence_queries"
 
@@ -215,7 +217,7 @@ class _Run:
 
     def _close(self, prefixes: list[Code], suffixes: list[Code]) -> None:
         """Extend the square block until one symbol more on either side does not raise its rank."""
-        guards, chosen = _GUARDS, self._square
+        guards, chosen, tries = _GUARDS, self._square, _TRIES
         most = math.inf if self._budget.max_states is None else self._budget.max_states
         while True:
             longer = (prefix + one for prefix in prefixes for one in self._symbols)
@@ -232,16 +234,24 @@ class _Run:
             if found <= rank:
                 try:
                     block.rank(self._error, is_final=True)
+                    return
                 except RankError:
-                    if guards >= len(earlier):
+                    # What is weak in some columns may be clear in more, or beside other rows.
+                    if guards < len(earlier):
+                        guards *= 4
+                        continue
+                    if not tries:
                         raise
-                    guards *= 4  # what is weak in some columns may be clear in more
+                    tries -= 1
+                    chosen = block.choose(found, Square([], []))
+                    prefixes, suffixes = chosen
                     continue
-                return
             if rank == most:
                 raise BudgetReached("max_states", most)
-            guards = 2 * guards if 2 * (found - rank) >= guards else max(_GUARDS, guards // 2)
-            chosen = block.choose(int(min(found, most)), chosen)
+            if 2 * (found - rank) >= guards and guards < min(rank, len(earlier)):
+                guards *= 2  # there may be much more
+                continue
+            guards, chosen = _GUARDS, block.choose(int(min(found, most)), chosen)
             prefixes, suffixes = chosen
 
     def _report(self) -> None:
