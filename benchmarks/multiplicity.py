@@ -267,14 +267,15 @@ def _linear_difference(
     initial, ends = np.eye(len(prefixes))[0], np.ones(len(prefixes))
     wfa = WFA(model.alphabet, initial=initial, matrices=matrices, ends=ends)
     exact = with_ends(target, target.prefix_weights)
+    whole = with_ends(wfa, wfa.ends - wfa.matrices.sum(axis=0) @ wfa.ends)
+    apart = np.inf
     # Values of a badly conditioned automaton are small differences of large terms.
     for tolerance in (1e-6, 1e-9, 1e-12):
         if (word := shortest_difference(exact, wfa, tolerance=tolerance)) is not None:
             return tuple(model.alphabet.encode(word).tolist())
-    apart = l2_distance(with_ends(wfa, wfa.ends - wfa.matrices.sum(axis=0) @ wfa.ends), target)
-    if not apart < RIGHT:
-        raise RankError(f"{len(prefixes)} rows, l2 distance {apart:.1e}")
-    return None
+        if (apart := l2_distance(whole, target)) < RIGHT:
+            return None
+    raise RankError(f"{len(prefixes)} rows, l2 distance {apart:.1e}")
 
 
 def with_ends(wfa: WFA, ends: np.ndarray) -> WFA:

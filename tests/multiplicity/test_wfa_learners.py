@@ -153,17 +153,19 @@ def hardly_two(gap: float) -> PFA:
 
 
 def test_near_singular_ranks_are_learnt_or_refused_and_never_wrong() -> None:
-    refused = []
+    ranks = []
     for gap in 10.0 ** -np.arange(1, 16, 0.25):
-        try:
-            learnt = learn_wfa(hardly_two(gap))
-        except RankError:
-            refused.append(gap)
-        else:
-            assert learnt.rank == (1 if refused else 2)
-            assert l2_distance(learnt.wfa, hardly_two(gap)) < 1e-12
-    assert refused
-    assert 1e-8 < min(refused) <= max(refused) < 1e-5
+        learnt = learn_wfa(hardly_two(gap))
+        assert l2_distance(learnt.wfa, hardly_two(gap)) < 1e-12
+        ranks.append(learnt.rank)
+    assert ranks == sorted(ranks, reverse=True)
+    assert ranks[0] == 2
+    assert ranks[-1] == 1
+
+
+def test_ranks_that_cannot_be_decided_are_refused() -> None:
+    with pytest.raises(RankError, match="cannot be decided: it is at least 4"):
+        learn_wfa(random_pfa(60, 2, 1, 0.0))
 
 
 def test_rounded_values_need_their_error() -> None:

@@ -87,7 +87,7 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
     digits are lost by squaring, and none by subtracting. They are computed for one length after
     the other until what longer words add, extrapolated from what the last quarter of the lengths
     and the one before have added, is less than 10⁻²⁰ or a millionth. Where that does not shrink,
-    however small it is, the distance is infinite.
+    the distance is infinite, unless it is as small as rounding: below 10⁻²⁶ for the whole quarter.
 
     Examples
     --------
@@ -114,7 +114,8 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
         if len(added) >= 2 * half and len(added) % _LOOK == 0:
             newest = sum(added[-half:])
             ratio = newest / sum(added[-2 * half : -half])
-            if ratio < 1 and size * newest * ratio / (1 - ratio) <= max(_LEFT, _SHARE * square):
+            left = size * newest * (ratio / (1 - ratio) if ratio < 1 else np.inf)
+            if left <= max(_LEFT, _SHARE * square) or size * newest <= _ROUNDING**2:
                 return float(np.sqrt(square))
         factor = (factor @ wfa.matrices.transpose(0, 2, 1)).reshape(-1, len(wfa))
     return np.inf

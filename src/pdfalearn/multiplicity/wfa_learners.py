@@ -142,8 +142,9 @@ class _Run:
         self._error, self._tolerance = error, tolerance
         self._interrupts = interrupts
         self._symbols = [(symbol,) for symbol in range(len(function.alphabet))]
-        # All that its automaton is made of has been asked for.
-        self._square = Square([], [])
+        # All has been asked for that the automaton of these prefixes and columns is made of. The
+        # columns are those of the square block, and some more: rounding errors are the smaller.
+        self._square, self._columns = Square([], []), [Code()]
         self._queries, self._found = 0, list[Code]()
         self._begin = time.monotonic()
 
@@ -207,9 +208,9 @@ class _Run:
         return LearntWFA(wfa, certificate, self._function.count, self._queries, self._found)
 
     def _hypothesis(self) -> tuple[WFA, dict[str, object], Code | None]:
-        """Return the automaton of the square block, and a word asked for that refutes it."""
+        """Return the automaton so far, and a word asked for that refutes it."""
         function, rank = self._function, len(self._square.prefixes)
-        block = Block.of(function, *self._square)
+        block = Block.of(function, self._square.prefixes, self._columns)
         wfa = block.automaton(function, rank)
         wrong, residual = most_wrong(function, wfa, function.words)
         details = describe_block(block, rank, self._error, residual)
@@ -229,11 +230,12 @@ class _Run:
             extra = [extra[place] for place in order[:guards]]
             rows = dict.fromkeys([(), *prefixes, *longer])
             block = Block.of(self._function, [*rows], [*columns, *extra])
-            self._square = chosen
+            self._square, self._columns = chosen, chosen.suffixes
             rank, found = len(chosen.prefixes), block.rank(self._error)
             if found <= rank:
                 try:
                     block.rank(self._error, is_final=True)
+                    self._columns = block.suffixes
                     return
                 except RankError:
                     # What is weak in some columns may be clear in more, or beside other rows.
