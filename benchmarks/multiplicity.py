@@ -35,7 +35,7 @@ RIGHT = 1e-6
 """An automaton is learnt if its l2 distance over all words is below this."""
 KAPPA = 997
 """Ratios are rounded: with 1000, decimals of the paper's targets would lie on boundaries."""
-PAPER = ("exp1/n100-0", "exp1/n200-0", "exp1/n300-0", "exp2/m8-0", "exp2/m16-0")
+PAPER: tuple[str, ...] = ("exp1/n100-0", "exp1/n200-0", "exp1/n300-0", "exp2/m8-0", "exp2/m16-0")
 PAPER += ("exp2/m32-0", "exp5/d2-0", "exp5/d8-0", "exp5/d16-0", "exp4/n1000-0")
 Code = tuple[int, ...]
 

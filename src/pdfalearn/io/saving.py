@@ -199,10 +199,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, a PFA
-        or a WFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
-        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
-        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, a PFA or a
+        WFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another
+        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of
+        PAutomaC (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
         pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
         ``.pythautomata``; nothing is unpickled).
 

@@ -29,8 +29,8 @@ ERROR = 2.0**-48
 """Probabilities that were computed in floating point are right but for such a share of them."""
 # Singular values of at least this many times what rounding can make are not 0.
 _CLEAR = 16.0
-# Prefixes and suffixes that were chosen before stay unless others are this many times better: what was
-# asked for them is not asked for others.
+# Prefixes and suffixes that were chosen before stay unless others are this many times better, as
+# what was asked for them is of no use to others.
 _PREFERRED = 2.0
 # So many words are asked for at once.
 _PART = 4096

@@ -185,7 +185,8 @@ def _extend(basis: Floats, vectors: Floats) -> tuple[Floats, list[int]]:
     count = int((np.abs(np.diag(triangle)) > _CLEAR).sum())
     count = min(count, basis.shape[1] - len(basis))
     # A weak direction is not quite orthogonal to the basis: without this it would come back.
-    new = np.linalg.qr(_beside(basis, directions.T[:count]).T)[0].T
+    new = _beside(basis, np.asarray(directions.T[:count], np.float64))
+    new = np.asarray(np.linalg.qr(new.T)[0], np.float64).T
     return np.vstack((basis, new)), sorted(order[:count].tolist())
 
 
