@@ -221,15 +221,7 @@ class _Run:
         guards, chosen, tries = _GUARDS, self._square, _TRIES
         most = math.inf if self._budget.max_states is None else self._budget.max_states
         while True:
-            longer = (prefix + one for prefix in prefixes for one in self._symbols)
-            columns = dict.fromkeys([(), *suffixes])
-            earlier = {one + suffix for suffix in suffixes for one in self._symbols}
-            extra = sorted(earlier.difference(columns))
-            # Those whose values are largest.
-            order = np.argsort(-np.abs(self._function.ask(extra)[:, 0]), kind="stable")
-            extra = [extra[place] for place in order[:guards]]
-            rows = dict.fromkeys([(), *prefixes, *longer])
-            block = Block.of(self._function, [*rows], [*columns, *extra])
+            block, has_more = self._ask_around(prefixes, suffixes, guards)
             self._square, self._columns = chosen, chosen.suffixes
             rank, found = len(chosen.prefixes), block.rank(self._error)
             if found <= rank:
@@ -239,22 +231,35 @@ class _Run:
                     return
                 except RankError:
                     # What is weak in some columns may be clear in more, or beside other rows.
-                    if guards < len(earlier):
+                    if has_more:
                         guards *= 4
                         continue
                     if not tries:
                         raise
                     tries -= 1
                     chosen = block.choose(found, Square([], []))
-                    prefixes, suffixes = chosen
-                    continue
-            if rank == most:
+            elif rank == most:
                 raise BudgetReached("max_states", most)
-            if 2 * (found - rank) >= guards and guards < min(rank, len(earlier)):
+            elif has_more and guards < min(rank, 2 * (found - rank) + 1):
                 guards *= 2  # there may be much more
                 continue
-            guards, chosen = _GUARDS, block.choose(int(min(found, most)), chosen)
+            else:
+                guards, chosen = _GUARDS, block.choose(int(min(found, most)), chosen)
             prefixes, suffixes = chosen
+
+    def _ask_around(
+        self, prefixes: list[Code], suffixes: list[Code], guards: int
+    ) -> tuple[Block, bool]:
+        """Return the block with one symbol more, and whether there are more columns than asked."""
+        longer = (prefix + one for prefix in prefixes for one in self._symbols)
+        rows = dict.fromkeys([(), *prefixes, *longer])
+        columns = dict.fromkeys([(), *suffixes])
+        earlier = {one + suffix for suffix in suffixes for one in self._symbols}
+        extra = sorted(earlier.difference(columns))
+        # Those whose values are largest.
+        order = np.argsort(-np.abs(self._function.ask(extra)[:, 0]), kind="stable")
+        kept = [extra[place] for place in order[:guards]]
+        return Block.of(self._function, [*rows], [*columns, *kept]), len(kept) < len(extra)
 
     def _report(self) -> None:
         self._interrupts.check()
