@@ -56,6 +56,8 @@ class AskedFunction:
                 "prefixes=…), a WFA, a PFA or a PDFA"
             )
         self.alphabet = target.alphabet
+        self.symbols = [(symbol,) for symbol in range(len(target.alphabet))]
+        """The words of one symbol."""
         self.max_words: float = math.inf
         """No word is asked for that would be one more than this."""
         self.interrupts = Interrupts()

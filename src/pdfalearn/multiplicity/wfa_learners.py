@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -105,10 +106,17 @@ def learn_wfa(
     check_number(error, "error", 0, 0.1, is_open=True)
     check_number(tolerance, "tolerance", 0, 1, is_open=True)
     _check_budget(budget)
-    sampler = _Sampler(function, max_length, epsilon, delta, tolerance, seed)
+    sampler = _Sampler(
+        function,
+        check_integer(max_length, "max_length", 0, 10**6),
+        check_share(epsilon, "epsilon"),
+        check_share(delta, "delta"),
+        tolerance,
+        make_generator(seed),
+    )
     shown = show_progress(progress, LearningLine, may_be_endless=False)
     with run_long(shown, LearningInterrupted) as interrupts:
-        run = _Run(function, sampler, budget, error, tolerance, interrupts)
+        run = _Run(function, sampler, budget, error, interrupts)
         seconds = math.inf if budget.max_seconds is None else budget.max_seconds
         run.begin()
         with keep_deadline(time.monotonic() + seconds, seconds):
@@ -126,32 +134,27 @@ def _check_budget(budget: Budget) -> None:
             raise InputError(f"the budget has {name}, which is not counted here; give {_BOUNDS}")
 
 
+@dataclass
 class _Run:
     """One run: the square block so far, and how it was found."""
 
-    def __init__(
-        self,
-        function: AskedFunction,
-        sampler: _Sampler,
-        budget: Budget,
-        error: float,
-        tolerance: float,
-        interrupts: Interrupts,
-    ) -> None:
-        self._function, self._sampler, self._budget = function, sampler, budget
-        self._error, self._tolerance = error, tolerance
-        self._interrupts = interrupts
-        self._symbols = [(symbol,) for symbol in range(len(function.alphabet))]
-        # All has been asked for that the automaton of these prefixes and columns is made of. The
-        # columns are those of the square block, and some more: rounding errors are the smaller.
-        self._square, self._columns = Square([], []), [Code()]
-        self._queries, self._found = 0, list[Code]()
-        self._begin = time.monotonic()
+    _function: AskedFunction
+    _sampler: _Sampler
+    _budget: Budget
+    _error: float
+    _interrupts: Interrupts
+    # All has been asked for that the automaton of these prefixes and columns is made of. The
+    # columns are those of the square block, and some more: rounding errors are the smaller.
+    _square: Square = field(default_factory=lambda: Square([], []))
+    _columns: list[Code] = field(default_factory=lambda: [()])
+    _queries: int = 0
+    _found: list[Code] = field(default_factory=list)
+    _begin: float = field(default_factory=time.monotonic)
 
     def begin(self) -> None:
         """Ask for the empty word and those of one symbol: there is an automaton from then on."""
         self._function.interrupts, self._function.report = self._interrupts, self._report
-        if self._function.ask([(), *self._symbols])[0, 0]:
+        if self._function.ask([(), *self._function.symbols])[0, 0]:
             self._square = Square([()], [()])
         self._interrupts.salvage = self._salvage
 
@@ -214,7 +217,7 @@ class _Run:
         wfa = block.automaton(function, rank)
         wrong, residual = most_wrong(function, wfa, function.words)
         details = describe_block(block, rank, self._error, residual)
-        return wfa, details, wrong if residual > self._tolerance else None
+        return wfa, details, wrong if residual > self._sampler.tolerance else None
 
     def _close(self, prefixes: list[Code], suffixes: list[Code]) -> None:
         """Extend the square block until one symbol more on either side does not raise its rank."""
@@ -251,10 +254,10 @@ class _Run:
         self, prefixes: list[Code], suffixes: list[Code], guards: int
     ) -> tuple[Block, bool]:
         """Return the block with one symbol more, and whether there are more columns than asked."""
-        longer = (prefix + one for prefix in prefixes for one in self._symbols)
+        longer = (prefix + one for prefix in prefixes for one in self._function.symbols)
         rows = dict.fromkeys([(), *prefixes, *longer])
         columns = dict.fromkeys([(), *suffixes])
-        earlier = {one + suffix for suffix in suffixes for one in self._symbols}
+        earlier = {one + suffix for suffix in suffixes for one in self._function.symbols}
         extra = sorted(earlier.difference(columns))
         # Those whose values are largest.
         order = np.argsort(-np.abs(self._function.ask(extra)[:, 0]), kind="stable")
@@ -277,37 +280,29 @@ class _Run:
             self._interrupts.report(self._interrupts.progress, progress)
 
 
+@dataclass(frozen=True)
 class _Sampler:
     """Answers equivalence queries: exactly for automata, and else by random words."""
 
-    def __init__(
-        self,
-        function: AskedFunction,
-        max_length: int,
-        epsilon: float,
-        delta: float,
-        tolerance: float,
-        seed: int,
-    ) -> None:
-        self._function = function
-        self._longest = check_integer(max_length, "max_length", 0, 10**6)
-        self._epsilon = check_share(epsilon, "epsilon")
-        self._delta = check_share(delta, "delta")
-        self._tolerance = tolerance
-        self._random = make_generator(seed)
+    function: AskedFunction
+    longest: int
+    epsilon: float
+    delta: float
+    tolerance: float
+    random: np.random.Generator
 
     def counterexample(self, wfa: WFA, query: int) -> Code | None:
         """Return a word for which the automaton is wrong, or None."""
-        exact, alphabet = self._function.exact, self._function.alphabet
+        exact, alphabet = self.function.exact, self.function.alphabet
         if exact is not None:
-            word = shortest_difference(exact, wfa, tolerance=self._tolerance)
+            word = shortest_difference(exact, wfa, tolerance=self.tolerance)
             return None if word is None else tuple(alphabet.encode(word).tolist())
-        count = math.ceil((-math.log(self._delta) + query * math.log(2)) / self._epsilon)
-        offsets = offsets_of(self._random.integers(self._longest + 1, size=count))
-        symbols = self._random.integers(len(alphabet), size=offsets[-1], dtype=np.int32)
+        count = math.ceil((-math.log(self.delta) + query * math.log(2)) / self.epsilon)
+        offsets = offsets_of(self.random.integers(self.longest + 1, size=count))
+        symbols = self.random.integers(len(alphabet), size=offsets[-1], dtype=np.int32)
         words = sorted(map(tuple, Words(symbols, offsets)), key=len)
-        word, error = most_wrong(self._function, wfa, words)
-        return word if error > self._tolerance else None
+        word, error = most_wrong(self.function, wfa, words)
+        return word if error > self.tolerance else None
 
     def certificate(
         self, wfa: WFA, target: WordProbabilities | WFA | PDFA, details: dict[str, object]
@@ -316,16 +311,16 @@ class _Sampler:
         known = f"rank {details['rank']}, smallest singular value {details['smallest']:.3g}"
         if isinstance(target, WordProbabilities):
             statement = (
-                f"with probability at least 1 - {self._delta}, the values of at most a share "
-                f"{self._epsilon} of uniform words of up to {self._longest} symbols are wrong; "
+                f"with probability at least 1 - {self.delta}, the values of at most a share "
+                f"{self.epsilon} of uniform words of up to {self.longest} symbols are wrong; "
             )
             return Certificate("pac", statement + known, details)
         distance = l2_distance(wfa, target)
         # Squares of probabilities converge; those of any values need not.
-        if distance > self._tolerance and (distance < math.inf or isinstance(target, PDFA | PFA)):
+        if distance > self.tolerance and (distance < math.inf or isinstance(target, PDFA | PFA)):
             raise RankError(
                 f"no single word shows a difference, but all words together have the l2 distance "
-                f"{distance:.3g}, above the tolerance {self._tolerance:g}: {known}"
+                f"{distance:.3g}, above the tolerance {self.tolerance:g}: {known}"
             )
         statement = f"equal to the target: the l2 distance over all words is {distance:.3g}; "
         if distance == math.inf:
