@@ -285,7 +285,7 @@ def with_ends(wfa: WFA, ends: np.ndarray) -> WFA:
 
 def block(target: PDFA) -> tuple[int, int, int]:
     """Learn by `learn_wfa`: rank, questions, equivalence queries."""
-    learnt = learn_wfa(target)
+    learnt = learn_wfa(target, budget=Budget())
     return learnt.rank, learnt.words, learnt.equivalence_queries
 
 

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "files": 290,
-    "lines in all": 61_500,
-    "lines of code": 40_150,
+    "lines in all": 61_640,
+    "lines of code": 40_280,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,

@@ -185,7 +185,7 @@ class _Run:
                 self._report()
             if wrong is None:
                 wfa = function.of_whole_words(wfa)
-                return self._learnt(wfa, self._sampler.certificate(wfa, target, details))
+                return self._result(wfa, self._sampler.certificate(wfa, target, details))
             self._found.append(wrong)
             prefixes = [*prefixes, *(wrong[:end] for end in range(len(wrong) + 1))]
             suffixes = [*suffixes, *(wrong[begin:] for begin in range(len(wrong) + 1))]
@@ -193,21 +193,21 @@ class _Run:
     def stop(self, end: BudgetReached) -> LearntWFA:
         """Return what was learnt until a bound was reached."""
         bound = {"bound": end.bound, "limit": end.limit}
-        return self._unfinished("stopped", f"{end.bound} = {end.limit:,} was reached", bound)
+        return self._stop_with("stopped", f"{end.bound} = {end.limit:,} was reached", bound)
 
     def _salvage(self) -> LearntWFA:
-        return self._unfinished("interrupted", "stopped by hand", {})
+        return self._stop_with("interrupted", "stopped by hand", {})
 
-    def _unfinished(self, kind: Kind, why: str, more: dict[str, object]) -> LearntWFA:
+    def _stop_with(self, kind: Kind, why: str, more: dict[str, object]) -> LearntWFA:
         wfa, details, _ = self._hypothesis()
         statement = (
             f"{why}; the newest hypothesis has rank {details['rank']}: on the words asked for it "
             f"is wrong by a share of up to {details['residual']:.3g}, and others were not tested"
         )
         wfa = self._function.of_whole_words(wfa)
-        return self._learnt(wfa, Certificate(kind, statement, details | more))
+        return self._result(wfa, Certificate(kind, statement, details | more))
 
-    def _learnt(self, wfa: WFA, certificate: Certificate) -> LearntWFA:
+    def _result(self, wfa: WFA, certificate: Certificate) -> LearntWFA:
         return LearntWFA(wfa, certificate, self._function.count, self._queries, self._found)
 
     def _hypothesis(self) -> tuple[WFA, dict[str, object], Code | None]:
