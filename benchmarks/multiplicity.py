@@ -299,7 +299,7 @@ LEARNERS: dict[str, Callable[[PDFA], tuple[int, int, int]]] = {
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after so many seconds of the processor."""
+    """Raise TimeoutError after this many seconds of the processor."""
 
     def stop(_signal: int, _frame: object) -> None:
         raise TimeoutError

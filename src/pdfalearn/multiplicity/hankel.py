@@ -32,7 +32,7 @@ _CLEAR = 16.0
 # Prefixes and suffixes that were chosen before stay unless others are this many times better, as
 # what was asked for them is of no use to others.
 _PREFERRED = 2.0
-# So many words are asked for at once.
+# At most this many words are asked for at once.
 _PART = 4096
 
 

@@ -22,7 +22,7 @@ _ROUNDING, _CLEAR = 1e-13, 1e-10
 _LONGEST = 20_000
 # The squares of the words that are left out sum to at most this, or this share of the whole.
 _LEFT, _SHARE = 1e-20, 1e-6
-# It is looked at after every so many lengths whether they are.
+# Whether that is so is looked at whenever this many lengths are added.
 _LOOK = 8
 FLOOR = 1e-6
 """Differences count as shares of at least this much of the terms that a first word can have."""

@@ -33,7 +33,7 @@ from pdfalearn.words import Words, offsets_of
 # Columns beside those of the square block show whether rows are missing: this many at first, and
 # twice as many, up to the rank, where half of them do.
 _GUARDS = 16
-# Where the rank cannot be decided other rows are chosen so often before it is refused.
+# Where the rank cannot be decided, other rows are chosen this often before it is refused.
 _TRIES = 3
 _DEFAULT = Budget(max_states=500)
 _BOUNDS = "max_words, max_seconds, max_states or max_equivalence_queries"
