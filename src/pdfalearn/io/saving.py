@@ -154,7 +154,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     writers = _writers_for(type(thing), path)
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", "WFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", *classes, "WFA", "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
