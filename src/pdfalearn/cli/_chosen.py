@@ -252,7 +252,7 @@ def read_automaton(name: str) -> PDFA:
     pdfa = None if model is None else look_into(model)
     if pdfa is None:
         what, needed = "a model that can only be asked", "an automaton"
-        if isinstance(model, pdfalearn.models.PFA):
+        if isinstance(model, pdfalearn.models.WFA):
             what, needed = "an automaton that is not deterministic", "a deterministic one"
         raise InputError(
             f"{name} is {what}, and here {needed} is needed: learn one with 'pdfalearn learn', "

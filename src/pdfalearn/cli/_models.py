@@ -194,7 +194,7 @@ def _makes(thing: object, *, has_alphabet: bool) -> bool:
 
 def _model(thing: Model | Function, name: str, chosen: Chosen, fingerprint: str | None) -> Model:
     """Make a model whose failures are explained in one line; an automaton has none."""
-    known = (pdfalearn.PDFA, pdfalearn.models.PFA)
+    known = (pdfalearn.PDFA, pdfalearn.models.WFA)
     if isinstance(thing, known) or type(thing) is pdfalearn.models.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):

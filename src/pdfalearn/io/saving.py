@@ -23,16 +23,16 @@ from pdfalearn.io.arpa import read_ngram
 from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pfa_files import DFA_WRITERS, PFA_WRITERS, read_json, read_npz
 from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
+from pdfalearn.io.wfa_files import DFA_WRITERS, WFA_WRITERS, read_json, read_npz
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 if TYPE_CHECKING:
-    from pdfalearn.models import PFA
+    from pdfalearn.models import WFA
 
 _ARCHIVE = ".zip"
 _ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
@@ -120,14 +120,14 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : PDFA, PFA, DFA, Result, Frontier, TreeNode, Exploration or Drift
+    thing : PDFA, PFA, WFA, DFA, Result, Frontier, TreeNode, Exploration or Drift
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
-        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these, for
+        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA or a WFA the first three of these, for
         a DFA the first two. For a `Result` or a `Frontier` ``.zip``. For a tree what `save_tree`
         writes. For an `Exploration` or a `Drift` a page alone.
 
@@ -154,7 +154,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     writers = _writers_for(type(thing), path)
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", "DFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", "WFA", "DFA", *classes, "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -169,7 +169,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `PFA`, `DFA`, `Result`, `Frontier` or `TreeNode`.
+        What is to be saved: `PDFA`, `PFA`, `WFA`, `DFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -199,18 +199,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA, the
-        first two for a DFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of
-        another program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a
-        model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a
-        PDFA of pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, a PFA or a
+        WFA, the first two for a DFA, ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`.
+        Or one of another program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more
+        of it), a model of PAutomaC (``.pautomac_model.txt``, ``.pautomac``, ``.model``,
+        ``.model.gz``) or a PDFA of pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
         ``.pythautomata``; nothing is unpickled).
 
     Returns
     -------
-    PDFA, PFA, DFA, Result or Frontier
-        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, a PFA where the
-        automaton is not deterministic, or a DFA where that was saved.
+    PDFA, PFA, WFA, DFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, a PFA or a WFA
+        where the automaton is not deterministic, or a DFA where that was saved.
 
     Raises
     ------
@@ -257,8 +257,8 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     )
 
 
-def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
-    """Read a PDFA or a PFA from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
+def load_model(path: str | os.PathLike[str]) -> PDFA | WFA:
+    """Read an automaton from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
     loaded = load(path)
     if isinstance(loaded, Result):
         return loaded.pdfa
-    model: PDFA | PFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    model: PDFA | WFA = loaded.best if isinstance(loaded, Frontier) else loaded
     if hasattr(model, "accepting"):
         raise InputError(
             f"{show_name(check_name(path))} holds a DFA, which has no probabilities: it is a "
@@ -289,13 +289,13 @@ def _writers_for(
     found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
     if found is None:
         from pdfalearn.languages import DFA
-        from pdfalearn.models import PFA
+        from pdfalearn.models import WFA
 
         if hasattr(kind, "page_parts"):  # what is known of live models
             return {_PAGE: _write_page}
         if issubclass(kind, DFA):
             return DFA_WRITERS
-        return PFA_WRITERS if issubclass(kind, PFA) else None
+        return WFA_WRITERS if issubclass(kind, WFA) else None
     name, writers = check_name(path), _WRITERS_OF[found]
     if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
         archived = _ARCHIVED[found]

@@ -257,9 +257,10 @@ class LearningInterrupted(KeyboardInterrupt):
     interrupted
     """
 
-    def __init__(self, result: Result | None) -> None:
+    def __init__(self, result: Any) -> None:
         super().__init__("learning was interrupted")
         self.result = result
+        """A `Result`, or a `LearntWFA` of `learn_wfa`; None if there was nothing yet."""
 
 
 # How figures are written that are not counts.

@@ -1,4 +1,4 @@
-"""Files of automata of every kind: what reads them, and what writes PFA and DFA."""
+"""Files of automata of every kind: what reads them, and what writes WFA, PFA and DFA."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pdfalearn.io.pdfa_files import (
 
 if TYPE_CHECKING:
     from pdfalearn.languages import DFA
-    from pdfalearn.models import PFA
+    from pdfalearn.models import WFA
     from pdfalearn.pdfa import PDFA
 
 _HEADER = {"format", "version", "alphabet", "terminal"}
@@ -38,19 +38,19 @@ _MEMBERS = {"header.npy": ("|u1",), **{f"{name}.npy": ("<f8",) for name in _ARRA
 _MOST_NUMBERS = 2**22
 
 
-def read_json(stream: BinaryIO) -> PDFA | PFA | DFA:
-    """Read a PDFA, a PFA or a DFA from JSON, whichever the text says."""
+def read_json(stream: BinaryIO) -> PDFA | WFA | DFA:
+    """Read a PDFA, a PFA, a WFA or a DFA from JSON, whichever the text says."""
     document = read_document(stream)
     if document.get("format") == "dfa":
         return _dfa_of_document(document)
-    if document.get("format") != "pfa":
+    if document.get("format") not in ("pfa", "wfa"):
         return pdfa_of_document(document)
     check_keys(document, {*_HEADER, *_ARRAYS}, "it")
-    return _make_pfa(document, {name: document[name] for name in _ARRAYS})
+    return _make_wfa(document, {name: document[name] for name in _ARRAYS})
 
 
-def read_npz(stream: BinaryIO) -> PDFA | PFA:
-    """Read a PDFA or a PFA from a NumPy archive, whichever its arrays are of."""
+def read_npz(stream: BinaryIO) -> PDFA | WFA:
+    """Read a PDFA, a PFA or a WFA from a NumPy archive, whichever its arrays are of."""
     arrays = read_arrays(stream, DTYPES, _MEMBERS)
     if "matrices.npy" not in arrays:
         return pdfa_of(arrays)
@@ -60,46 +60,52 @@ def read_npz(stream: BinaryIO) -> PDFA | PFA:
     states = len(given["initial"])
     if states and given["matrices"].shape[1:] == (states,) and not len(given["matrices"]) % states:
         given["matrices"] = given["matrices"].reshape(-1, states, states)
-    return _make_pfa(document, given)
+    return _make_wfa(document, given)
 
 
-def _make_pfa(document: dict[str, Any], arrays: dict[str, Any]) -> PFA:
-    from pdfalearn.models import PFA
+def _make_wfa(document: dict[str, Any], arrays: dict[str, Any]) -> WFA:
+    from pdfalearn.models import PFA, WFA
 
-    check_kind(document, "pfa")
-    return PFA(read_alphabet(document), **arrays)
-
-
-def _write_json(pfa: PFA, stream: BinaryIO) -> None:
-    stream.write(_text(pfa))
+    kind = PFA if document["format"] == "pfa" else WFA
+    check_kind(document, "pfa" if kind is PFA else "wfa")
+    return kind(read_alphabet(document), **arrays)
 
 
-def _write_gzipped_json(pfa: PFA, stream: BinaryIO) -> None:
-    stream.write(zlib.compress(_text(pfa), wbits=31))  # 31: gzip, without name or time
+def _write_json(wfa: WFA, stream: BinaryIO) -> None:
+    stream.write(_text(wfa))
 
 
-def _write_npz(pfa: PFA, stream: BinaryIO) -> None:
+def _write_gzipped_json(wfa: WFA, stream: BinaryIO) -> None:
+    stream.write(zlib.compress(_text(wfa), wbits=31))  # 31: gzip, without name or time
 
-    header = np.frombuffer(header_text("pfa", pfa.alphabet), np.uint8)
-    arrays = {name: getattr(pfa, name).astype("<f8", copy=False) for name in _ARRAYS}
-    arrays["matrices"] = arrays["matrices"].reshape(-1, len(pfa))
+
+def _write_npz(wfa: WFA, stream: BinaryIO) -> None:
+    header = np.frombuffer(_header(wfa), np.uint8)
+    arrays = {name: getattr(wfa, name).astype("<f8", copy=False) for name in _ARRAYS}
+    arrays["matrices"] = arrays["matrices"].reshape(-1, len(wfa))
     members = {f"{name}.npy": array for name, array in arrays.items()}
     write_archive(stream, {"header.npy": header, **members})
 
 
-def _text(pfa: PFA) -> bytes:
-    if pfa.matrices.size > _MOST_NUMBERS:
-        raise InputError(f"{pfa.matrices.size:,} numbers are too many for JSON; save as .npz")
-    written = header_text("pfa", pfa.alphabet).removesuffix(b"}")
+def _text(wfa: WFA) -> bytes:
+    if wfa.matrices.size > _MOST_NUMBERS:
+        raise InputError(f"{wfa.matrices.size:,} numbers are too many for JSON; save as .npz")
+    written = _header(wfa).removesuffix(b"}")
     for name in _ARRAYS:
-        numbers = json.dumps(getattr(pfa, name).tolist(), separators=(",", ":"))
+        numbers = json.dumps(getattr(wfa, name).tolist(), separators=(",", ":"))
         # One row of numbers a line.
         written += f',\n"{name}":{numbers}'.replace("],[", "],\n[").encode()
     return written + b"}\n"
 
 
-# What writes a PFA, by the endings of files.
-PFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+def _header(wfa: WFA) -> bytes:
+    from pdfalearn.models import PFA
+
+    return header_text("pfa" if isinstance(wfa, PFA) else "wfa", wfa.alphabet)
+
+
+# What writes a WFA or a PFA, by the endings of files.
+WFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
     ".json": _write_json,
     ".json.gz": _write_gzipped_json,
     ".npz": _write_npz,
