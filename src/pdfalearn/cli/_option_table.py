@@ -360,6 +360,6 @@ OPTIONS: dict[str, Settings] = {
         INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
     ),
     "targets": value(FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz, not drawn ones."),
-    "jobs": value(kind("N", int), "Do N runs at a time, on this machine."),
+    "jobs": value(kind("N", int), "Do N runs at a time, on this machine.", default=1),
     "published": value(FOLDER, "The authors' results, experiment-1-….csv, to show beside ours."),
 }

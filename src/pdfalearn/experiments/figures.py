@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdfalearn.experiments.observations import (
+from pdfalearn.experiments.findings import (
+    AUTHORS,
     PAPER_SLOPE,
     STYLES,
     AnyRun,
@@ -21,7 +22,6 @@ from pdfalearn.experiments.observations import (
     speed_ups,
 )
 from pdfalearn.experiments.plans import EXPERIMENTS
-from pdfalearn.experiments.runs import AUTHORS
 from pdfalearn.extras import import_extra
 
 if TYPE_CHECKING:
@@ -58,20 +58,14 @@ _LOOK = {
 }
 
 
-def caption(number: int, y: str, *, is_disturbed: bool) -> str:
-    """Return a description, also for those who cannot see the figure; disturbed times get †."""
-    varies = EXPERIMENTS[number].varies
-    text = f"Experiment {number}: {QUANTITIES[y][1]} over {X_LABELS[varies]}"
-    if y == SPEED_UP:
-        return f"{text}."
-    axes = "The vertical axis is" if varies == "distributions" else "Both axes are"
-    mark = " †" if is_disturbed and y == "seconds" else ""
-    return f"{text}. {axes} logarithmic.{mark}"
+def caption(number: int, y: str) -> str:
+    """Return a description, also for those who cannot see the figure."""
+    return f"Experiment {number}: {QUANTITIES[y][1]} over {X_LABELS[EXPERIMENTS[number].varies]}."
 
 
-def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str, bytes]:
+def draw_figure(number: int, y: str, runs: Sequence[AnyRun]) -> dict[str, bytes]:
     """Draw a figure as SVG and as PNG; nothing if there is nothing to draw."""
-    chosen = [one for one in observations if one.experiment == number]
+    chosen = [run for run in runs if run.experiment == number]
     varies = EXPERIMENTS[number].varies
     # Targets' actual sizes are on the axis, if it is sizes.
     x = "target_states" if varies == "nominal_states" else "value"
@@ -88,7 +82,7 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
             ends = _ends([size for sizes, _ in points.values() for size in sizes])
             look: dict[str, Any] = {"color": "#555555", "linewidth": 1, "linestyle": (0, (1, 2))}
             axes.plot(ends, PAPER_SLOPE * ends, label=f"the paper: {PAPER_SLOPE} n", **look)
-        _label_axes(axes, varies, y, sorted({one.value for one in chosen}))
+        _label_axes(axes, varies, y, sorted({run.value for run in chosen}))
         figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
         files = {}
         for kind, undated in (("svg", "Date"), ("png", "Software")):
