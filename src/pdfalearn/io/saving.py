@@ -24,7 +24,6 @@ from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_do
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
 from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
-from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
 from pdfalearn.pdfa import PDFA, pdfa_remedy
@@ -77,10 +76,6 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".pautomac_model.txt": read_pautomac,
     ".model": read_pautomac,
     ".model.gz": partial(read_gzipped, read_pautomac),
-    ".pythautomata": read_pythautomata,
-    ".pickle": read_pythautomata,
-    ".pkl": read_pythautomata,
-    ".joblib": read_pythautomata,
     ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
@@ -201,10 +196,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     path : str or os.PathLike
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
         ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
-        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
-        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
-        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
-        ``.pythautomata``; nothing is unpickled).
+        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a model of PAutomaC
+        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``).
 
     Returns
     -------
