@@ -35,10 +35,8 @@ def changed(array: Any, place: int | tuple[int, ...], value: float) -> bytes:
 
 TREE = run_of("figure 3").kept_tree
 WORDS = run_of("figure 3").kept_words
-DISTANCES = run_of("figure 3").kept_distances
 assert TREE is not None
 assert TREE.traces is not None
-assert DISTANCES is not None
 LENGTHS = np.array([len(trace) // 4 for trace in TREE.traces])
 MOVED = np.eye(1, len(LENGTHS), 0, dtype=int)[0] - np.eye(1, len(LENGTHS), 1, dtype=int)[0]
 INNER = int(TREE.parents[-1])
@@ -80,10 +78,6 @@ INNER = int(TREE.parents[-1])
         ("word_ends", npy(WORDS.ends[1:]), "word_ends.npy has 3 words for 4 states"),
         ("word_ends", npy(np.append(WORDS.ends, np.int32(0))), "further_distributions.npy has the"),
         ("further_distributions", npy(np.ones((1, 3)) / 3), r"not \(0, 3\)"),
-        ("distances", changed(DISTANCES.distances, 0, np.nan), "distances.npy holds nan"),
-        ("distances", changed(DISTANCES.distances, 0, 1), "do not grow"),
-        ("distances", npy(DISTANCES.distances[1:]), "distance_counts.npy has the shape"),
-        ("distance_counts", changed(DISTANCES.counts, 0, 10**6), "do not grow"),
         ("tree_parents", changed(TREE.parents, 0, 0), "tree_parents.npy does not begin with -1"),
         (
             "tree_parents",
@@ -181,9 +175,9 @@ def certified(kind: str, **details: object) -> dict[str, Any]:
             "equivalence is .*, not a relation of distributions",
         ),
         ({"equivalence": "exact"}, "equivalence is 'exact', not a relation of distributions"),
-        ({"complete_to": 1.5}, "complete_to is 1.5, not a distance"),
-        ({"complete_to": "1"}, "complete_to is '1', not a distance"),
-        ({"complete_to": None}, r"holds or lacks \['distance_counts.npy', 'distances.npy'\]"),
+        ({"near_boundary": 1.5}, "near_boundary is 1.5, not null or 16 counts"),
+        ({"near_boundary": [1] * 15}, "near_boundary is .*, not null or 16 counts"),
+        ({"near_boundary": [-1] * 16}, "near_boundary is -1, not an integer of 0 or more"),
         ({"tree": None}, r"holds or lacks \['class_keys.npy', 'further_distributions.npy', 'suf"),
         ({"tree": "classes"}, r"holds or lacks \['trace_lengths.npy', 'traces.npy'\]"),
         ({"tree": 1}, "tree is 1, not null"),

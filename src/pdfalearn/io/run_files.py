@@ -28,6 +28,7 @@ from pdfalearn.io._archive_kinds import ArchiveKind, Document, Dtypes
 from pdfalearn.io.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.results import (
     NONE,
+    POWERS_OF_TEN,
     BoundaryDistances,
     History,
     KeptTree,
@@ -59,10 +60,6 @@ _WORDS = {
     "word_symbols.npy": Member("symbols", _I4, ("nodes",), 0, "symbols"),
     "word_ends.npy": Member("ends", _I4, ("words",), 0, "nodes"),
 }
-_DISTANCES = {
-    "distances.npy": Member("distances", _F8, ("distances",), 0, 1),
-    "distance_counts.npy": Member("counts", _I8, ("distances",), 0, LARGEST),
-}
 _TREE = {
     "further_distributions.npy": Member("distributions", _F8, ("further", "columns"), 0, 1 + 1e-6),
     "tree_parents.npy": Member("parents", _I4, ("tree nodes",), root=NONE),
@@ -85,22 +82,20 @@ def _describe(result: Result) -> Document:
         "statistics": {name: getattr(result.statistics, name) for name in FIGURES},
         "history": [*PROGRESS],
         "equivalence": _relation_object(result.equivalence),
-        "complete_to": None if distances is None else distances.complete_to,
+        "near_boundary": None if distances is None else distances.counts,
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
     }
 
 
 def _check_text(document: Document) -> Dtypes:
-    kind, complete_to = document["tree"], document["complete_to"]
+    kind, near = document["tree"], document["near_boundary"]
     if document["history"] != [*PROGRESS]:
         raise wrong("history", document["history"], f"{[*PROGRESS]}")
     if kind not in (None, "classes", "traces"):
         raise wrong("tree", kind, 'null, "classes" or "traces"')
-    if complete_to is not None and not (is_number(complete_to) and 0 <= complete_to <= 1):
-        raise wrong("complete_to", complete_to, "a distance from 0 to 1")
+    if near is not None and not (isinstance(near, list) and len(near) == len(POWERS_OF_TEN)):
+        raise wrong("near_boundary", near, f"null or {len(POWERS_OF_TEN)} counts")
     members = _FIGURES | _WORDS
-    if complete_to is not None:
-        members |= _DISTANCES
     if kind is not None:
         members |= _TREE
     if kind == "traces":
@@ -120,8 +115,6 @@ def _arrays_of(result: Result) -> Arrays:
         "unresolved.npy": result.unresolved.astype("<i8", copy=False),
         **arrays_of_value(result.kept_words, _WORDS),
     }
-    if result.kept_distances is not None:
-        arrays |= arrays_of_value(result.kept_distances, _DISTANCES)
     if tree is not None:
         arrays |= arrays_of_value(tree, _TREE)
         keys = tree.keys.astype(tree.keys.dtype.newbyteorder("<"), copy=False)
@@ -147,7 +140,8 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
     for column, size in enumerate((states, symbols)):
         check_range(figures["unresolved"][:, column], "unresolved.npy", 0, size - 1)
     words = WordTree(**check_members(arrays, _WORDS, sizes))
-    has_tree, complete_to = document["tree"] is not None, document["complete_to"]
+    has_tree, near = document["tree"] is not None, document["near_boundary"]
+    counts = tuple(int(_figure(count, "int", "near_boundary")) for count in near or ())
     if len(words) < states or (not has_tree and len(words) > states):
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
     # States that only the tree knows come behind those of the automaton.
@@ -159,7 +153,7 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
         equivalence=_relation(document["equivalence"]),
         kept_words=words,
         kept_tree=_tree(arrays, sizes) if has_tree else None,
-        kept_distances=None if complete_to is None else _distances(arrays, float(complete_to)),
+        kept_distances=None if near is None else BoundaryDistances(counts),
         unresolved=figures["unresolved"],
         **shared,
     )
@@ -189,13 +183,6 @@ def _figure(value: object, kind: str, name: str) -> int | float:
     if is_number(value) and 0 <= value < 2**63 and (kind == "float" or value == int(value)):
         return int(value) if kind == "int" else float(value)
     raise wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
-
-
-def _distances(arrays: Arrays, complete_to: float) -> BoundaryDistances:
-    found = BoundaryDistances(**check_members(arrays, _DISTANCES, {}), complete_to=complete_to)
-    if not (np.diff(found.distances) > 0).all() or not (np.diff(found.counts) >= 0).all():
-        raise FileFormatError("distances.npy and distance_counts.npy do not grow; damaged")
-    return found
 
 
 def _tree(arrays: Arrays, sizes: dict[str, int]) -> KeptTree:
@@ -295,7 +282,7 @@ def _relation(document: object) -> relations.Relation | None:
 
 RUN = ArchiveKind(
     noun="run",
-    keys={"statistics", "history", "equivalence", "complete_to", "tree"},
+    keys={"statistics", "history", "equivalence", "near_boundary", "tree"},
     describe=_describe,
     arrays_of=_arrays_of,
     check_text=_check_text,

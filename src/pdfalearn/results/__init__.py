@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.recommendations import is_worse as is_worse
     from pdfalearn.results.recommendations import not_worse as not_worse
     from pdfalearn.results.recommendations import standard_error as standard_error
+    from pdfalearn.results.signs import POWERS_OF_TEN as POWERS_OF_TEN
     from pdfalearn.results.signs import WARN_STATES as WARN_STATES
     from pdfalearn.results.signs import BoundaryDistances as BoundaryDistances
     from pdfalearn.results.signs import StateGrowth as StateGrowth
