@@ -131,7 +131,7 @@ def test_figures_are_learnt_by_the_smallest_kappa_that_tells_their_states(pdfa: 
     assert found.recommended is not None
     assert found.recommended.divergence == 0
     assert found.recommended.states == len(quotient(pdfa, equivalence=Quantization(1000)))
-    assert "states stay the same at" in found.recommendation
+    assert found.recommendation.endswith(("not nearer to the model", "may be nearer"))
 
 
 @pytest.mark.slow
@@ -149,7 +149,6 @@ def test_a_little_noise_is_not_learnt_where_a_bound_stops_it() -> None:
     assert [row.has_ended for row in found] == [True, True, False]
     assert found.recommended is not None
     assert found.recommended.states == 6
-    assert "learning did not end at κ = 10000000" in found.recommendation
 
 
 @pytest.mark.slow
@@ -316,7 +315,7 @@ def test_its_picture(found: Sweep) -> None:
 
     axes = found.plot(Figure().subplots())
     assert [text.get_text() for text in axes.texts] == [
-        "κ = 1, infinite at 90.91%",
+        "κ = 1",
         "κ = 10\ntolerance 0.1",
     ]
     assert found.plot(axes) is axes

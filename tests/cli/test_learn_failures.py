@@ -26,7 +26,7 @@ def test_what_turns_out_too_large_for_a_format_is_not_lost(
     monkeypatch.setattr(other_programs, "MOST_STATES", 100)
     path = tmp_path / "large.json"
     save(random_pdfa(400, seed=1), path)
-    program, tree = tmp_path / "learnt.pm", tmp_path / "tree.svg"
+    program, tree = tmp_path / "learnt.drn", tmp_path / "tree.svg"
     result = run("learn", path, "-o", program, exit_code=2)
     assert f"saved as {program}.npz instead" in result.stderr
     assert "certificate" in result.stdout

@@ -125,7 +125,7 @@ def test_the_page_says_what_has_come_out(page: str, results: Path) -> None:
     text = text_of(page)
     runs = read_runs(results)
     assert f"All {len(runs)} runs are perfect in all metrics" in text
-    assert "the speed-up of QuaNT over L p * has the slope" in text
+    assert "the speed-up of QuaNT over L_p* has the slope" in text
     assert "The paper reports 0.2." in text
     assert re.search(r"to \d+ states the time of QuaNT goes like n", text)
     assert "over states of the target (actual size)." in text

@@ -305,16 +305,6 @@ def test_other_schemas_are_refused_and_left_alone(script: str, read_only: bool, 
     assert path.read_bytes() == content
 
 
-def test_a_trigger_that_comes_while_a_store_is_open_is_found_by_compact(path: Path) -> None:
-    trigger = next(iter(FOREIGN))
-    with AnswerStore(path) as store:
-        other = sqlite3.connect(path)
-        other.executescript(trigger)
-        other.close()
-        with pytest.raises(DamagedStoreError, match="trigger 'evil'"):
-            store.compact()
-
-
 @BOTH_WAYS
 def test_the_schema_is_not_trusted(read_only: bool, path: Path) -> None:
     with AnswerStore(path, read_only=read_only) as store, store._file.reading() as connection:
@@ -346,7 +336,6 @@ def test_a_damaged_answer_is_named(path: Path) -> None:
         lambda store: store.answers("model").sample(1000, 0),
         lambda store: store.answers("model").add(*arrays_of(some(2)[1])),
         lambda store: store.verify(),
-        lambda store: store.compact(),
     ]
     for use in uses:
         with AnswerStore(path) as store, pytest.raises(DamagedStoreError, match=named):
@@ -382,7 +371,6 @@ def test_connections_are_closed_whatever_happens(path: Path, tmp_path: Path) -> 
     other.write_bytes(b"hello\n")
     with AnswerStore(path) as store:
         assert any(name.startswith(str(path)) for name in descriptors())
-        store.compact()
         next(iter(store.answers("model")))
         next(store.answers("model").batches())
     for bad in (other, tmp_path / "none.db"):

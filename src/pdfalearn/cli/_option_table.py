@@ -43,7 +43,7 @@ OPTIONS: dict[str, Settings] = {
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
     "reference": value(kind("FILE"), "Begin with an old automaton, and say what has changed."),
-    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
+    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),
     "opened": flag("Open the page in the default browser.", flag="--open"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain, groupby
@@ -42,15 +41,11 @@ _SUBTITLE = (
 _TERMS = {
     "Plain QuaNT": "the paper's algorithm as printed, which sifts one word at a time. QuaNT finds "
     "the same automaton, and sifts many words at once.",
-    "L_p*": "the paper's, with rows that are compared as arrays.",
     "Time": "the median over all runs, by the clock, of learning and its equivalence queries "
     "together, as the paper measures it. The tables give both parts, and the processor's time.",
-    "Sizes": "the actual ones, which are the reachable states of each target. Random targets of "
-    "one nominal size n differ a little in them.",
+    "Sizes": "the actual ones, which are the reachable states of each target.",
     "Structure size": "cells of the observation table, prefixes times suffixes, for L_p* and WL*; "
     "nodes of the classification tree, inner nodes and leaves, for QuaNT.",
-    "Trend lines": "over sizes: power laws for time and structure size, straight lines for the "
-    "speed-up, by least squares. Elsewhere medians are joined.",
     "Authors": "what the authors have published of their own program on their own machine. Their "
     "counts of inner nodes are too low, so that their trees are truly a little larger.",
 }
@@ -65,23 +60,15 @@ _METRIC_HEADER = (
     *("log-probability error", "other class", "out of tolerance", "L1", "KL"),
     *("perplexities' ratio", "certificates"),
 )
-# What is not written as it stands, besides powers such as ^2.
-_MARKUP = {
-    "L_p*": Markup(element("i", "L") + element("sub", "p") + "*"),
-    "WL*": Markup(element("i", "WL") + "*"),
-    " = ": Markup("&nbsp;=&nbsp;"),
-    "\u00ad": Markup("&shy;"),
-}
-_SPECIAL = re.compile(rf"({'|'.join(map(re.escape, _MARKUP))}|\^-?[\d.]*\d)")
 # The columns of costs: heading, quantity, and whose medians these are.
 _COSTS = (
     ("time", "seconds", OURS),
     ("authors' time", "seconds", AUTHORS),
     ("learning", "learning_seconds", OURS),
-    ("equi\u00advalence", "equivalence_seconds", OURS),
+    ("equivalence", "equivalence_seconds", OURS),
     ("processor", "process_seconds", OURS),
     ("words", "words", OURS),
-    ("equi\u00advalence queries", "equivalence_queries", OURS),
+    ("equivalence queries", "equivalence_queries", OURS),
     ("authors' queries", "equivalence_queries", AUTHORS),
     ("structure size", "structure_size", OURS),
     ("authors' size", "structure_size", AUTHORS),
@@ -162,38 +149,33 @@ def _make_parts(
     pictures: Mapping[tuple[int, str], Mapping[str, bytes]],
 ) -> Iterator[Markup]:
     """Yield the parts of the page in their order."""
-    yield _write("h1", _TITLE)
-    yield _write("p", _SUBTITLE, class_="subtitle")
-    yield element("ul", *(_write("li", text) for text in findings(runs, theirs)), class_="findings")
+    yield element("h1", _TITLE)
+    yield element("p", _SUBTITLE, class_="subtitle")
+    yield element(
+        "ul", *(element("li", text) for text in findings(runs, theirs)), class_="findings"
+    )
     terms = [one for one in _TERMS.items() if theirs or one[0] != "Authors"]
-    pairs = ((_write("dt", term), _write("dd", text)) for term, text in terms)
+    pairs = ((element("dt", term), element("dd", text)) for term, text in terms)
     yield element("dl", *chain.from_iterable(pairs))
     for number, chosen in sorted(group_by(runs, "experiment").items()):
         experiment, known = EXPERIMENTS[number], parameters["experiments"].get(str(number))
-        yield _write("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
+        yield element("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
         if known is not None:
-            yield _write("p", describe_parameters(number, known, len(chosen)))
+            yield element("p", describe_parameters(number, known, len(chosen)))
         figures = []
         for drawn, kinds in pictures.items():
             if drawn[0] == number and kinds:
                 text = caption(*drawn)
                 shown = image(kinds["svg"], text)
-                figures.append(element("figure", shown, _write("figcaption", text)))
+                figures.append(element("figure", shown, element("figcaption", text)))
         yield element("div", *figures, class_="figures")
         yield element("h3", "Costs: medians, times in seconds")
         authors = [run for run in theirs if run.experiment == number]
         yield _make_table(*_cost_table(experiment.axis, chosen, authors), text_columns=2)
     yield element("h2", "All metrics", id="metrics")
-    yield _write("p", _METRICS_TEXT)
+    yield element("p", _METRICS_TEXT)
     yield _make_table(_METRIC_HEADER, _metric_rows(runs), text_columns=3)
-    yield element("footer", _write("p", f"Run on {'; '.join(parameters['machines'])}."))
-
-
-def _write(tag: str, text: str, **attributes: str) -> Markup:
-    """Write a text in an element, with names and powers as the paper has them."""
-    parts = enumerate(_SPECIAL.split(text))  # every second one is special
-    marked = (_MARKUP.get(p) or element("sup", p[1:]) if place % 2 else p for place, p in parts)
-    return element(tag, *marked, **attributes)
+    yield element("footer", element("p", f"Run on {'; '.join(parameters['machines'])}."))
 
 
 def _make_table(
@@ -202,8 +184,8 @@ def _make_table(
     """Make a table whose first columns are text; a new value in the first one begins a group."""
 
     def make_row(tag: str, values: Sequence[str], **attributes: str) -> Markup:
-        texts = (_write(tag, value, class_="text") for value in values[:text_columns])
-        figures = (_write(tag, value) for value in values[text_columns:])
+        texts = (element(tag, value, class_="text") for value in values[:text_columns])
+        figures = (element(tag, value) for value in values[text_columns:])
         return element("tr", *texts, *figures, **attributes)
 
     lines = []

@@ -20,7 +20,7 @@ from pdfalearn.files import (
 from pdfalearn.io import other_programs, pdfa_files
 from pdfalearn.io._archive_kinds import ArchiveKind
 from pdfalearn.io.arpa import read_ngram
-from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
+from pdfalearn.io.dot import check_can_draw, picture_writers, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
 from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
@@ -76,7 +76,6 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".pautomac_model.txt": read_pautomac,
     ".model": read_pautomac,
     ".model.gz": partial(read_gzipped, read_pautomac),
-    ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
 
@@ -88,7 +87,6 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".npz": pdfa_files.write_npz,
     ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
-    ".pm": other_programs.write_prism,
     ".drn": other_programs.write_drn,
     ".att": other_programs.write_openfst,
     ".syms": other_programs.write_symbols,
@@ -121,10 +119,10 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
-        ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
+        ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
         ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
-        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an `Exploration`
-        or a `Drift` a page alone.
+        `Result` or a `Frontier` ``.zip``. For a tree a drawing. For an `Exploration` or a `Drift` a
+        page alone.
 
     Raises
     ------
@@ -195,8 +193,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : str or os.PathLike
         A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
-        ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
-        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a model of PAutomaC
+        ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an n-gram model
+        (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a model of PAutomaC
         (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``).
 
     Returns

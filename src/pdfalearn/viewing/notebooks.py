@@ -87,7 +87,7 @@ def _draw_tree(tree: results.TreeNode) -> str:
     if leaves > MOST_LEAVES:
         raise InputError(
             f"{leaves:,} leaves are too many for a notebook; save(tree, 'tree.svg') draws up to "
-            f"{MOST_DRAWN_LEAVES}, 'tree.json' holds any tree"
+            f"{MOST_DRAWN_LEAVES}"
         )
     return render_tree(tree, "svg", time_limit=TIME_LIMIT).decode()
 
