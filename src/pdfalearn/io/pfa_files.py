@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,6 +19,7 @@ from pdfalearn.io.pdfa_files import (
     read_alphabet,
     read_arrays,
     read_document,
+    text_writers,
 )
 
 if TYPE_CHECKING:
@@ -63,16 +63,7 @@ def _make_pfa(document: dict[str, Any], arrays: dict[str, Any]) -> PFA:
     return PFA(read_alphabet(document), **arrays)
 
 
-def _write_json(pfa: PFA, stream: BinaryIO) -> None:
-    stream.write(_text(pfa))
-
-
-def _write_gzipped_json(pfa: PFA, stream: BinaryIO) -> None:
-    stream.write(zlib.compress(_text(pfa), wbits=31))  # 31: gzip, without name or time
-
-
 def _write_npz(pfa: PFA, stream: BinaryIO) -> None:
-
     header = np.frombuffer(header_text("pfa", pfa.alphabet), np.uint8)
     arrays = {name: getattr(pfa, name).astype("<f8", copy=False) for name in _ARRAYS}
     arrays["matrices"] = arrays["matrices"].reshape(-1, len(pfa))
@@ -93,7 +84,6 @@ def _text(pfa: PFA) -> bytes:
 
 # What writes a PFA, by the endings of files.
 PFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    ".json": _write_json,
-    ".json.gz": _write_gzipped_json,
+    **text_writers(_text),
     ".npz": _write_npz,
 }

@@ -82,8 +82,7 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
 _PAGE = ".html"
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": pdfa_files.write_json,
-    ".json.gz": pdfa_files.write_gzipped_json,
+    **pdfa_files.text_writers(pdfa_files.pdfa_text),
     ".npz": pdfa_files.write_npz,
     ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
@@ -296,11 +295,8 @@ def _writers_for(
 
 def save_watching(pdfa: PDFA, members: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a PDFA in JSON with an object that `load` ignores."""
-    writers: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-        ".json": partial(pdfa_files.write_json, watching=members),
-        ".json.gz": partial(pdfa_files.write_gzipped_json, watching=members),
-    }
-    write_named(pdfa, path, writers)
+    write_text = partial(pdfa_files.pdfa_text, watching=members)
+    write_named(pdfa, path, pdfa_files.text_writers(write_text))
 
 
 def load_watching(path: str | os.PathLike[str]) -> dict[str, Any]:
