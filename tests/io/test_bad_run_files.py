@@ -149,14 +149,21 @@ def certified(kind: str, **details: object) -> dict[str, Any]:
         ({"history": ["states"]}, r"history is \['states'\], not \["),
         ({"certificate": []}, r"certificate is \[\], not"),
         ({"certificate": {"kind": 1, "statement": "", "details": {}}}, "certificate is"),
-        ({"equivalence": {"kind": "quantization", "kappa": 0, "rounded": []}}, "kappa 0 is not"),
-        (
-            {"equivalence": {"kind": "quantization", "kappa": "1", "rounded": []}},
-            "kappa '1' is not",
-        ),
-        (
-            {"equivalence": {"kind": "quantization", "kappa": 1, "rounded": 3}},
-            "rounded is 3, not a list",
+        ({"equivalence": "Quantization(kappa=0)"}, "kappa 0 is not"),
+        ({"equivalence": "Quantization(kappa='1')"}, "kappa '1' is not"),
+        ({"equivalence": "Rounded(equivalence=Exact(), decimals=99)"}, "decimals 99 is not"),
+        ({"equivalence": "Tolerance(tolerance=3)"}, "tolerance 3 is not"),
+        *(
+            ({"equivalence": text}, "equivalence is .*, not a relation of distributions")
+            for text in (
+                "exact",
+                ["Exact()"],
+                "print()",
+                "Exact(1)",
+                "Exact().x",
+                "Exact(",
+                "(" * 999,
+            )
         ),
         (certified("sure"), "certificate is 'sure', not one of exact, pac"),
         (certified("pac", epsilon=4.8, delta=0.1), "epsilon is 4.8, not a number between"),
@@ -165,16 +172,6 @@ def certified(kind: str, **details: object) -> dict[str, Any]:
         (certified("exact", outside={}), "outside is {}, not an object with the keys"),
         (certified("exact", outside=dict.fromkeys(OUTSIDE, "x")), "an object of numbers"),
         (certified("stopped", words_drawn=-1), "words_drawn is -1, not a number of 0 or more"),
-        ({"equivalence": {"kind": "exact", "rounded": [99]}}, "decimals 99 is not"),
-        (
-            {"equivalence": {"kind": "tolerance", "tolerance": 3, "rounded": []}},
-            "tolerance 3 is not",
-        ),
-        (
-            {"equivalence": {"kind": ["exact"]}},
-            "equivalence is .*, not a relation of distributions",
-        ),
-        ({"equivalence": "exact"}, "equivalence is 'exact', not a relation of distributions"),
         ({"near_boundary": 1.5}, "near_boundary is 1.5, not null or 16 counts"),
         ({"near_boundary": [1] * 15}, "near_boundary is .*, not null or 16 counts"),
         ({"near_boundary": [-1] * 16}, "near_boundary is -1, not an integer of 0 or more"),

@@ -93,7 +93,7 @@ def test_what_the_file_holds(tmp_path: Path) -> None:
     assert (text["format"], text["version"]) == ("pdfalearn run", 1)
     assert text["statistics"]["words"] == result.statistics.words
     assert text["certificate"]["details"]["bound"] == "max_words"
-    assert text["equivalence"] == {"kind": "quantization", "kappa": 1000, "rounded": []}
+    assert text["equivalence"] == "Quantization(kappa=1000)"
     save(result, tmp_path / "run.zip")
     with np.load(tmp_path / "run.zip", allow_pickle=False) as arrays:
         assert np.array_equal(arrays["transitions"], result.pdfa.transitions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import reprlib
+import ast
 from dataclasses import fields
 from typing import Any
 
@@ -81,7 +81,7 @@ def _describe(result: Result) -> Document:
     return {
         "statistics": {name: getattr(result.statistics, name) for name in FIGURES},
         "history": [*PROGRESS],
-        "equivalence": _relation_object(result.equivalence),
+        "equivalence": _relation_text(result.equivalence),
         "near_boundary": None if distances is None else distances.counts,
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
     }
@@ -233,51 +233,47 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.array(lengths, dtype=np.int64)
 
 
-_RELATIONS = {
-    name.lower(): name
-    for name in ("Quantization", "Exact", "Tolerance", "TopKSet", "Ranking", "Support", "ZeroApart")
-}
+# Longer texts of relations are cut, and refused.
+_LONGEST_RELATION = 1000
+_RELATIONS = (
+    *("Quantization", "Exact", "Tolerance", "TopKSet", "Ranking", "Support"),
+    *("ZeroApart", "Rounded"),
+)
 
 
-def _parameters_of(relation: type[Any]) -> list[str]:
-    return [field.name for field in fields(relation) if field.init]
-
-
-def _relation_object(equivalence: relations.Relation | None) -> Document:
-    """Return a relation as an object; one that is not this library's can only be shown."""
-    decimals, inner = [], equivalence
-    while type(inner) is relations.Rounded:
-        decimals.append(inner.decimals)
-        inner = inner.equivalence
-    relation, kind = type(inner), type(inner).__name__.lower()
-    if relation is getattr(relations, _RELATIONS.get(kind, ""), None):
-        given = {name: getattr(inner, name) for name in _parameters_of(relation)}
-        if kind == "zeroapart":
-            given["equivalence"] = _relation_object(given["equivalence"])
-        return {"kind": kind, **given, "rounded": decimals}
-    return {"kind": "other", "shown": reprlib.repr(equivalence)}
-
-
-def _relation(document: object) -> relations.Relation | None:
-    """Make the relation again, or None if it is another program's."""
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if kind == "other":
-        return None
-    if not isinstance(kind, str) or kind not in _RELATIONS:
-        raise wrong("equivalence", document, "a relation of distributions")
-    kind_of: Any = getattr(relations, _RELATIONS[kind])
-    names = _parameters_of(kind_of)
-    given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
-    if not isinstance(given["rounded"], list):
-        raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
-    if kind == "zeroapart":
-        given["equivalence"] = _relation(given["equivalence"])
-        if given["equivalence"] is None:
+def _relation_text(equivalence: object) -> str | None:
+    """Return how a relation is made, as a text; None of one that is not this library's."""
+    inner = equivalence
+    while inner is not None:
+        name = type(inner).__name__
+        if name not in _RELATIONS or type(inner) is not getattr(relations, name):
             return None
-    relation = kind_of(**{name: given[name] for name in names})
-    for decimals in reversed(given["rounded"]):
-        relation = relations.Rounded(relation, decimals)
-    return relation  # type: ignore[no-any-return]
+        inner = getattr(inner, "equivalence", None)
+    return None if equivalence is None else repr(equivalence)
+
+
+def _relation(text: object) -> relations.Relation | None:
+    """Make a relation again of its text; only those of this library can be called."""
+    if text is None:
+        return None
+    try:
+        made = _call(ast.parse(str(text)[:_LONGEST_RELATION], mode="eval").body)
+    except InputError:
+        raise
+    except (SyntaxError, RecursionError, TypeError, ValueError):
+        made = None
+    if type(made).__name__ not in _RELATIONS:
+        raise wrong("equivalence", text, "a relation of distributions")
+    return made  # type: ignore[no-any-return]
+
+
+def _call(node: ast.expr) -> Any:
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    if not isinstance(node.func, ast.Name) or node.func.id not in _RELATIONS or node.args:
+        raise ValueError
+    given = {str(one.arg): _call(one.value) for one in node.keywords}
+    return getattr(relations, node.func.id)(**given)
 
 
 RUN = ArchiveKind(
