@@ -97,7 +97,7 @@ def test_unknown_endings_are_refused(source: Path) -> None:
     assert "source.dot" in error_of("convert", source.with_name("source.dot"), "-o", source)
 
 
-@pytest.mark.parametrize("ending", [".dot", ".drn", ".att", ".syms", ".mc.dot", ".pautomac"])
+@pytest.mark.parametrize("ending", [".dot", ".pm", ".drn", ".att", ".syms", ".mc.dot", ".pautomac"])
 def test_files_for_other_programs(ending: str, source: Path) -> None:
     target = source.with_name(f"target{ending}")
     run("convert", source, "-o", target)

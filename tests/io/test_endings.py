@@ -13,7 +13,7 @@ from tests.io.samples import ENDINGS, SMALL
 
 
 @pytest.mark.parametrize(
-    "ending", [".dot", ".drn", ".att", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"]
+    "ending", [".dot", ".pm", ".drn", ".att", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"]
 )
 def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
     expected = f"x{ending}: cannot load a file of this ending; those that work: "
@@ -24,7 +24,7 @@ def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
 
 @pytest.mark.parametrize("ending", [".txt", ".gz", ""])
 def test_what_cannot_be_saved_names_what_can(ending: str, tmp_path: Path) -> None:
-    endings = ".json, .json.gz, .npz, .mc.dot, .dot, .drn, .att, .syms, .pautomac, "
+    endings = ".json, .json.gz, .npz, .mc.dot, .dot, .pm, .drn, .att, .syms, .pautomac, "
     with pytest.raises(InputError, match=re.escape(f": {endings}")):
         save(SMALL, tmp_path / f"x{ending}")
     assert list(tmp_path.iterdir()) == []

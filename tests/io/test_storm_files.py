@@ -1,7 +1,8 @@
-"""Chains in Storm's DRN format, which Storm reads."""
+"""Chains in Storm's DRN format and programs in PRISM's language: Storm reads both."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given
 
 from pdfalearn import PDFA, save
-from pdfalearn.datasets import figure_3
+from pdfalearn.datasets import chain, figure_3
+from pdfalearn.errors import InputError
 from pdfalearn.io.other_programs import write_intervals
 from tests import storm
+from tests.io.samples import odd_pdfas
 from tests.strategies import pdfas
 from tests.support import examples
 
@@ -52,13 +55,57 @@ def steps_to_the_end(pdfa: PDFA) -> tuple[list[float], float, float]:
 @given(pdfa=pdfas(max_states=5))
 def test_storm_computes_what_the_automaton_says(pdfa: PDFA, folder: Path) -> None:
     save(pdfa, folder / "x.drn")
+    save(pdfa, folder / "x.pm")
     formulas = [f'P=? [F<={steps} "end"]' for steps in (1, 2, 3, 4)]
     formulas += ['P=? [F "end"]', 'R{"steps"}=? [F "end"]']
     at_most, total, steps = steps_to_the_end(pdfa)
-    values = storm.exact(folder / "x.drn", *formulas)
-    assert [float(value) for value in values[:4]] == pytest.approx(at_most, abs=1e-12)
-    assert float(values[4]) == pytest.approx(total, abs=1e-9)
-    assert float(values[5]) == pytest.approx(steps, rel=1e-9)
+    for values in (
+        storm.exact(folder / "x.drn", *formulas),
+        storm.exact_of_program(folder / "x.pm", *formulas),
+    ):
+        assert [float(value) for value in values[:4]] == pytest.approx(at_most, abs=1e-12)
+        assert float(values[4]) == pytest.approx(total, abs=1e-9)
+        assert float(values[5]) == pytest.approx(steps, rel=1e-9)
+
+
+@examples(60)
+@given(pdfa=odd_pdfas())
+def test_any_symbols(pdfa: PDFA, folder: Path) -> None:
+    save(pdfa, folder / "odd.drn")
+    storm.exact(folder / "odd.drn", 'P=? [F<=1 "end"]')
+    texts = [str(symbol) for symbol in (*pdfa.alphabet, pdfa.terminal)]
+    if len(set(texts)) < len(texts):
+        with pytest.raises(InputError, match="are both written"):
+            save(pdfa, folder / "odd.pm")
+        return
+    save(pdfa, folder / "odd.pm")
+    labels = re.findall('label "(last_[^"]*)"', (folder / "odd.pm").read_text())
+    formulas = [f'P=? [F<=1 "{label}"]' for label in labels]
+    values = storm.exact_of_program(folder / "odd.pm", *formulas)
+    expected = pdfa.probabilities[pdfa.initial, 1:]
+    assert [float(value) for value in values] == pytest.approx(expected.tolist(), abs=1e-15)
+
+
+def test_a_label_for_every_symbol(tmp_path: Path) -> None:
+    save(figure_3(), tmp_path / "x.pm")
+    formulas = ['P=? [F "end" & "last_1"]', 'P=? [F "end" & "last_0"]', 'P=? [F "last_1"]']
+    ones, zeros, ever = map(float, storm.exact_of_program(tmp_path / "x.pm", *formulas))
+    assert ones + zeros == pytest.approx(1, abs=1e-12)
+    assert ones > zeros
+    assert ones < ever < 1
+
+
+def test_what_is_not_ascii_stays_out_of_programs(tmp_path: Path) -> None:
+    pdfa = PDFA(alphabet=["é*/"], transitions=[[0]], probabilities=[[0.5, 0.5]])
+    save(pdfa, tmp_path / "x.pm")
+    assert (tmp_path / "x.pm").read_bytes().isascii()
+
+
+def test_long_programs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^a PRISM program of 1,001 states .* save as \.drn"):
+        save(chain(1001), tmp_path / "x.pm")
+    save(chain(1001), tmp_path / "x.drn")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.drn"]
 
 
 def test_intervals(tmp_path: Path) -> None:

@@ -167,8 +167,8 @@ def convert(chosen: Chosen) -> Answer:
     .zip (runs and frontiers) only read, and .dot, .svg, .png, .pdf and .html only written.
     Nothing is lost between the first three: probabilities are kept to the last bit. Files of other
     programs can be read: n-gram models (.arpa, .arpa.gz) and models of PAutomaC
-    (.pautomac_model.txt, .pautomac); or written: .drn for Storm, .att and .syms for OpenFst,
-    .mc.dot for AALpy, and those of PAutomaC.
+    (.pautomac_model.txt, .pautomac); or written: .pm for PRISM, .drn for Storm, .att
+    and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
 
     Examples
     --------

@@ -1,7 +1,10 @@
-"""PDFA for other programs and packages: Storm, AALpy, OpenFst, networkx, pandas."""
+"""PDFA for other programs and packages: PRISM, Storm, AALpy, OpenFst, networkx, pandas."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from itertools import count
 from math import log
 from typing import Any, BinaryIO
@@ -17,6 +20,7 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats
 
+_NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]")
 _RESERVED = frozenset('%"\\{}[]<>@ ')
 
 
@@ -40,7 +44,18 @@ def percent_encoded(text: str) -> str:
     return encoded.replace("__start0", "%5F_start0") or "%"
 
 
-def symbol_texts(alphabet: Alphabet) -> tuple[list[str], str]:
+def identifier(text: str) -> str:
+    """Encode a text so that it can be a part of a name in a program.
+
+    Examples
+    --------
+    >>> identifier("a"), identifier("a_b"), identifier("é")
+    ('a', 'a_5f_b', '_e9_')
+    """
+    return _NOT_IN_NAMES.sub(lambda found: f"_{ord(found[0]):x}_", text)
+
+
+def symbol_texts(alphabet: Alphabet, encode: Callable[[str], str]) -> tuple[list[str], str]:
     """Return the texts of all symbols and of the terminal; two that are written alike are refused.
 
     The integer 7 and the string "7" are.
@@ -53,7 +68,7 @@ def symbol_texts(alphabet: Alphabet) -> tuple[list[str], str]:
                 f"symbols {symbol_shown(other)} and {symbol_shown(symbol)} are both written "
                 f"{str(symbol)!r} in this kind of file; give one of them another name"
             )
-    *symbols, terminal = map(percent_encoded, owners)
+    *symbols, terminal = map(encode, owners)
     return symbols, terminal
 
 
@@ -64,9 +79,41 @@ def _row_of(pdfa: PDFA, state: int) -> tuple[float, list[tuple[int, int, float]]
     return end, [move for move in moves if move[2]]
 
 
+MOST_STATES = 1000
+"""Larger automata are refused: a program is parsed term by term."""
+
+
+def write_prism(pdfa: PDFA, stream: BinaryIO) -> None:
+    """Write a PDFA of at most ``MOST_STATES`` states."""
+    if len(pdfa) > MOST_STATES:
+        raise InputError(
+            f"a PRISM program of {len(pdfa):,} states is too long to be parsed (at most "
+            f"{MOST_STATES:,}); save as .drn, which Storm reads at any size"
+        )
+    names, _ = symbol_texts(pdfa.alphabet, identifier)
+    end = len(pdfa)
+    lines = [
+        "dtmc\n\nmodule pdfa\n",
+        f"  state : [0..{end}] init {pdfa.initial}; // {end}: the word has ended\n",
+        f"  symbol : [0..{len(names)}] init 0; // the last one; 0: none yet\n",
+    ]
+    for state in range(end):
+        stop, moves = _row_of(pdfa, state)
+        terms = [f"{stop!r}:(state'={end})"] if stop else []
+        for code, successor, probability in moves:
+            terms.append(f"{probability!r}:(state'={successor})&(symbol'={code + 1})")
+        lines.append(f"  [] state={state} -> {' + '.join(terms)};\n")
+    lines.append(f"  [] state={end} -> 1.0:(state'={end});\nendmodule\n\n")
+    lines.append(f'label "end" = state={end};\n')
+    for number, (symbol, name) in enumerate(zip(pdfa.alphabet, names, strict=True), start=1):
+        lines.append(f'label "last_{name}" = symbol={number}; // {json.dumps(str(symbol))}\n')
+    lines.append(f'\nrewards "steps"\n  state<{end} : 1;\nendrewards\n')
+    stream.write("".join(lines).encode())
+
+
 def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write the part of a PDFA that words of positive probability reach."""
-    names, terminal = symbol_texts(pdfa.alphabet)
+    names, terminal = symbol_texts(pdfa.alphabet, percent_encoded)
     possible = np.where(pdfa.probabilities[:, 1:] > 0, pdfa.transitions, -1)
     states = reachable_in(possible, pdfa.initial).states
     sources, symbols = (possible[states] >= 0).nonzero()
@@ -89,7 +136,7 @@ def write_markov_chain(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write what ``fstcompile --acceptor --isymbols=…`` reads; probability 0 is left out."""
-    names, _ = symbol_texts(pdfa.alphabet)
+    names, _ = symbol_texts(pdfa.alphabet, percent_encoded)
     # The first line's state is the initial one; + 0.0, as there shall be no -0.0.
     for state in sorted(range(len(pdfa)), key=lambda state: state != pdfa.initial):
         end, moves = _row_of(pdfa, state)
@@ -104,7 +151,7 @@ def write_openfst(pdfa: PDFA, stream: BinaryIO) -> None:
 
 def write_symbols(pdfa: PDFA, stream: BinaryIO) -> None:
     """Write the table of symbols that goes with it; 0 is OpenFst's empty symbol."""
-    names, _ = symbol_texts(pdfa.alphabet)
+    names, _ = symbol_texts(pdfa.alphabet, percent_encoded)
     lines = (f"{name}\t{number}\n" for number, name in enumerate(["<eps>", *names]))
     stream.write("".join(lines).encode())
 

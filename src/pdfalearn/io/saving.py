@@ -86,6 +86,7 @@ _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
     ".npz": pdfa_files.write_npz,
     ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
+    ".pm": other_programs.write_prism,
     ".drn": other_programs.write_drn,
     ".att": other_programs.write_openfst,
     ".syms": other_programs.write_symbols,
@@ -118,7 +119,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
-        ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
+        ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
         ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
         `Result` or a `Frontier` ``.zip``. For a tree a drawing. For an `Exploration` or a `Drift` a
         page alone.
