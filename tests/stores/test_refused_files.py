@@ -18,7 +18,6 @@ from pdfalearn.errors import DamagedStoreError, StoreError
 from pdfalearn.stores import AnswerStore, _sqlite
 from pdfalearn.stores.answers import ModelAnswers
 from pdfalearn.words import Words
-from tests.stores.adding import Adding
 from tests.stores.given import ALPHABET, Batch, arrays_of, listed, read, some, stored
 from tests.support import mostly_slow, without_privileges
 
@@ -145,39 +144,6 @@ def test_a_file_that_may_not_be_written(open_folder: Path) -> None:
     with without_privileges():
         fails_to_open(path, "may not be written to; check the permissions", read_only=False)
         assert read(path) == listed(*some(1))
-
-
-def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
-    path = stored(open_folder / "answers.db", some(1))
-    path.chmod(0o666)
-    open_folder.chmod(0o555)
-    with without_privileges():
-        fails_to_open(path, "may not be written to; check the permissions", read_only=False)
-        fails_to_open(open_folder / "new.db", "cannot be opened; check the perm", read_only=False)
-        assert read(path) == listed(*some(1))
-        assert verified(path, read_only=True) == 8
-    assert list(open_folder.iterdir()) == [path]
-
-
-@pytest.mark.slow
-def test_a_log_beside_a_store_in_a_folder_that_may_not_be_written(open_folder: Path) -> None:
-    """What a killed writer has left is read too, or the store is refused; never half of it."""
-    path = open_folder / "answers.db"
-    with Adding(path, seed=1) as adding:
-        adding.wait_for(3)
-        count = adding.kill()
-    for file in open_folder.iterdir():
-        file.chmod(0o444)
-    open_folder.chmod(0o555)
-    with without_privileges():
-        found = read(path)
-    assert found == listed(*some(1, count=len(found) // 2))
-    assert len(found) // 2 >= count
-    open_folder.chmod(0o777)
-    path.with_name("answers.db-shm").unlink()
-    open_folder.chmod(0o555)
-    with without_privileges():
-        fails_to_open(path, "cannot be opened; check the permissions", read_only=True)
 
 
 def test_a_full_disk_keeps_what_was_written(path: Path) -> None:
