@@ -227,9 +227,7 @@ def test_what_is_named_by_others_is_escaped(finished: Path) -> None:
 def test_the_page_says_how_it_was_run_as_far_as_that_is_known(finished: Path) -> None:
     need_module("matplotlib")
     text = text_of(write_report(finished).page.read_text(encoding="utf-8"))
-    described = (
-        "3 random targets for each value (seed 0), 2 runs of each learner on each: n = 5, m = 2"
-    )
+    described = "3 random targets for each value (seed 0), 2 runs of each learner on each: n = 5."
     assert described in text
     assert "Python" in text
     (finished / "parameters.json").unlink()

@@ -100,19 +100,6 @@ def speed_ups(runs: Sequence[AnyRun], x: str) -> dict[Series, Points]:
     return found
 
 
-def fit_power(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
-    """Fit a·xᵇ by least squares of the logarithms; return a and b, or None for a single place.
-
-    Examples
-    --------
-    >>> a, b = fit_power([1, 2, 4], [3, 12, 48])
-    >>> round(a, 6), round(b, 6)
-    (3.0, 2.0)
-    """
-    fitted = fit_line(np.log(xs).tolist(), np.log(ys).tolist())
-    return None if fitted is None else (math.exp(fitted[0]), fitted[1])
-
-
 def fit_line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float] | None:
     """Fit a + b·x by least squares; return a and b, or None for a single place.
 
@@ -214,7 +201,7 @@ def findings(runs: Sequence[Run], theirs: Sequence[Published]) -> Iterator[str]:
             yield f"Experiment {number}, over all {experiment.axis}: QuaNT is {'; '.join(texts)}."
     larger = [run for run in runs if run.experiment == 4]
     for (_, learner), (sizes, seconds) in medians(larger, "target_states", "seconds").items():
-        trend = fit_power(sizes, seconds)
+        trend = fit_line(np.log(sizes).tolist(), np.log(seconds).tolist())
         if trend is not None:
             yield (
                 f"Experiment 4: from {sizes[0]:,} to {sizes[-1]:,} states the time of "
@@ -226,21 +213,14 @@ def _name(source: str, learner: str) -> str:
     return STYLES[learner].label + (" by the authors' runs" if source != OURS else "")
 
 
-def describe_parameters(number: int, parameters: Mapping[str, Any], done: int) -> str:
+def describe_parameters(parameters: Mapping[str, Any], done: int) -> str:
     """Return how an experiment was run, and how many of its runs are done."""
-    experiment, scale = EXPERIMENTS[number], SCALES[parameters["scale"]]
-    values = ", ".join(f"{value:,}" for value in parameters[experiment.axis])
-    shown = {
-        "nominal_states": f"n = {experiment.states} states",
-        "alphabet_size": "m = 2 symbols",
-        "kappa": "κ = 1,000",
-        experiment.varies: f"{experiment.axis} = {values}",
-    }
+    scale = SCALES[parameters["scale"]]
+    axis, values = next(iter(parameters.items()))
+    shown = f"{axis} = {', '.join(f'{value:,}' for value in values)}"
     targets = f"{scale.targets} random targets for each value (seed {parameters['seed']})"
     if parameters["given targets"]:
         targets = f"Up to {scale.targets} given targets for each value"
-    missing = (
-        f" {done:,} of {parameters['runs']:,} runs are there." if done < parameters["runs"] else ""
-    )
-    each = f"{scale.runs} runs of each learner on each"
-    return f"{targets}, {each}: {', '.join(shown.values())}.{missing}"
+    missing = done < parameters["runs"]
+    there = f" {done:,} of {parameters['runs']:,} runs are there." if missing else ""
+    return f"{targets}, {scale.runs} runs of each learner on each: {shown}.{there}"

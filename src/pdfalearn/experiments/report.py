@@ -161,7 +161,7 @@ def _make_parts(
         experiment, known = EXPERIMENTS[number], parameters["experiments"].get(str(number))
         yield element("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
         if known is not None:
-            yield element("p", describe_parameters(number, known, len(chosen)))
+            yield element("p", describe_parameters(known, len(chosen)))
         figures = []
         for drawn, kinds in pictures.items():
             if drawn[0] == number and kinds:

@@ -184,5 +184,5 @@ def _add_gram(
     words = tuple(map(bytes.decode, fields[1 : order + 1]))
     if words in grams:
         raise at_line(line, "this n-gram is already there; keep one")
-    chance, weight = (0.0 if value <= _LOGARITHM_OF_ZERO else 10.0**value for value in values)
-    grams[words] = Gram(chance, weight, line)
+    powers = [0.0 if value <= _LOGARITHM_OF_ZERO else 10.0**value for value in values]
+    grams[words] = Gram(powers[0], powers[1], line)

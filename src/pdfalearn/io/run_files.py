@@ -283,5 +283,4 @@ RUN = ArchiveKind(
     arrays_of=_arrays_of,
     check_text=_check_text,
     make=_make,
-    parts="the automaton alone: save(result.pdfa, …), the tree alone: save(result.tree, …)",
 )

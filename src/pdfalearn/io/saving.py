@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from pdfalearn.models import PFA
 
 _ARCHIVE = ".zip"
-_ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
+_ARCHIVES: list[ArchiveKind[Any]] = [RUN, FRONTIER]
 
 
 def _read_archive(stream: BinaryIO) -> Any:
     """Read a run or a frontier, whichever the text in the archive tells of."""
     with open_archive(stream) as archive:
         names = archive.namelist()
-    for archived in _ARCHIVED.values():
+    for archived in _ARCHIVES:
         if archived.text_name in names:
             return archived.read(stream)
-    texts = " or ".join(archived.text_name for archived in _ARCHIVED.values())
+    texts = " or ".join(archived.text_name for archived in _ARCHIVES)
     raise FileFormatError(
         f"holds {names[:8]}, and no {texts}: not a run or a frontier that was saved"
     )
@@ -144,7 +144,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    writers = _writers_for(type(thing), path)
+    writers = _writers_for(type(thing))
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
         kinds = ", ".join(["PFA", *classes, "Exploration", "Drift"])
@@ -179,7 +179,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
-    check_can_write(path, _writers_for(kind, path) or _WRITERS)
+    check_can_write(path, _writers_for(kind) or _WRITERS)
     check_can_draw(path)
 
 
@@ -267,31 +267,16 @@ def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
     return model
 
 
-def _writers_for(
-    kind: type, path: str | os.PathLike[str]
-) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
-    """Find what writes the things of a class; refuse an ending that is for another class."""
-    # Subclasses are saved as what they are derived from.
-    found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
-    if found is None:
-        from pdfalearn.models import PFA
+def _writers_for(kind: type) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
+    """Find what writes the things of a class, or of one that it is derived from."""
+    for each, writers in _WRITERS_OF.items():
+        if issubclass(kind, each):
+            return writers
+    from pdfalearn.models import PFA
 
-        if hasattr(kind, "page_parts"):  # what is known of live models
-            return {_PAGE: _write_page}
-        return PFA_WRITERS if issubclass(kind, PFA) else None
-    name, writers = check_name(path), _WRITERS_OF[found]
-    if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
-        archived = _ARCHIVED[found]
-        raise InputError(
-            f"{show_name(name)}: a whole {archived.noun} goes into a file in {_ARCHIVE}; "
-            f"{archived.parts}"
-        )
-    if found is PDFA and name.lower().endswith(_ARCHIVE):
-        raise InputError(
-            f"{show_name(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
-            f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
-        )
-    return writers
+    if hasattr(kind, "page_parts"):  # what is known of live models
+        return {_PAGE: _write_page}
+    return PFA_WRITERS if issubclass(kind, PFA) else None
 
 
 def save_watching(pdfa: PDFA, members: dict[str, Any], path: str | os.PathLike[str]) -> None:
