@@ -14,7 +14,7 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_fits
-from pdfalearn.io._lines import at_line
+from pdfalearn.files import at_line
 from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 

@@ -17,9 +17,15 @@ from math import log10
 from typing import BinaryIO
 
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import read_gzipped, read_named
+from pdfalearn.files import (
+    at_line,
+    number_in,
+    read_lines,
+    read_gzipped,
+    read_named,
+    show_field,
+)
 from pdfalearn.io._backoff import LARGEST_CORRECTION, Gram, Grams, automaton_of
-from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
 from pdfalearn.pdfa import PDFA
 
 # The largest logarithms; the power of ten of that of a weight is still a finite float.
@@ -114,7 +120,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
 
 def read_ngram(stream: BinaryIO) -> Ngram:
     """Read an n-gram model from ARPA text."""
-    lines = split_lines(read_bytes(stream))
+    lines = read_lines(stream)
     marks = _marks(lines)
     counts = _counts(lines, *marks[:2])
     titles = [f"\\{order}-grams:" for order in range(1, len(counts) + 1)]

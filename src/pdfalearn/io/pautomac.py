@@ -11,12 +11,11 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import SUM_TOLERANCE, check_fits, check_tables_fit, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.io._lines import (
+from pdfalearn.files import (
     at_line,
     number_in,
-    read_bytes,
+    read_lines,
     show_field,
-    split_lines,
 )
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats
@@ -39,7 +38,7 @@ def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
     A model is not deterministic if words begin in several states, or a state and a symbol have
     several successors.
     """
-    starts, finals, shares, moves = _sections(split_lines(read_bytes(stream)))
+    starts, finals, shares, moves = _sections(read_lines(stream))
     lines = {key[0]: line for section in (shares, finals) for key, (_, line) in section.items()}
     numbers = {state: number for number, state in enumerate(sorted(lines))}
     symbols = sorted({key[1] for key in (*shares, *moves)})
