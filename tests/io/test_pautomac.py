@@ -63,7 +63,7 @@ BAD = {
     ("\n\t(2) 1.0", ""): "line 12: state 2 is unknown: it is not in F: nor S:",
     ("\t(1) 1.0", "\t(7) 1.0"): "line 2: state 7 is unknown",
     ("(0,3,0)", "(0,3,9)"): "line 12: state 9 is unknown",
-    ("\t(1) 1.0", "\t(1) 0.5"): "line 2: words begin with probability 0.5, not 1",
+    ("\t(1) 1.0", "\t(1) 0.5"): "line 2: the probabilities that words begin in states do not",
     ("\t(1) 1.0", ""): "words begin in no state",
     ("\t(1,3,2) 1.0", "\t(1,3,2) 0.5"): "line 13: state 1, symbol 3: T: has 0.5, not 1",
     ("\t(1,3,2) 1.0\n", ""): "line 9: state 1, symbol 3 has a probability, but no successor in T:",

@@ -121,7 +121,7 @@ def test_a_model_of_pautomac(tmp_path: Path) -> None:
 
 
 BAD_MODELS = {
-    ("(0) 0.25", "(0) 0.2"): "line 2: words begin with probability 0.95, not 1",
+    ("(0) 0.25", "(0) 0.2"): "line 2: the probabilities that words begin in states do not",
     ("(0,1,2) 0.1", "(0,1,2) 0.3"): "line 11: state 0, symbol 1: T: has 1.2, not 1",
     ("(2,0) 0.2", "(2,0) 0.1"): "line 5: state 2: its weights sum to 0.95, not to 1",
     ("\t(2,0,0) 1.0\n", ""): "line 8: state 2, symbol 0 has a probability, but no successor",

@@ -20,8 +20,8 @@ from pdfalearn.errors import FileFormatError
 from pdfalearn.files import (
     at_line,
     number_in,
-    read_lines,
     read_gzipped,
+    read_lines,
     read_named,
     show_field,
 )

@@ -48,62 +48,57 @@ def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
             if state not in numbers:
                 raise at_line(line, f"state {state} is unknown: it is not in F: nor S:")
     check_fits(len(numbers), len(symbols))
-    initial, rows = np.zeros(len(numbers)), np.zeros((len(numbers), len(symbols) + 1))
-    for (state,), (weight, _) in starts.items():
+    initial, sums = np.zeros(len(numbers)), np.zeros((len(numbers), len(symbols)))
+    total = sum(weight for weight, _ in starts.values())
+    for (state,), (weight, line) in starts.items():
         initial[numbers[state]] = weight
-    for (state,), (weight, _) in finals.items():
-        rows[numbers[state], 0] = weight
-    for (state, symbol), (share, _) in shares.items():
-        # A share is that of a symbol among those words that do not stop.
-        stops = finals.get((state,), (0.0, 0))[0]
-        rows[numbers[state], codes[symbol] + 1] = (1 - stops) * share
+        if weight and not sums_to_one(total):
+            raise at_line(line, "the probabilities that words begin in states do not sum to 1")
+    if not initial.any():
+        raise FileFormatError("words begin in no state; one must have the initial weight 1")
     edges = [
         (numbers[state], codes[symbol], numbers[successor], weight)
         for (state, symbol, successor), (weight, _) in moves.items()
         if weight  # 0 is as good as no entry
     ]
-    sums = np.zeros(rows[:, 1:].shape)
-    for state, symbol, _, weight in edges:
-        sums[state, symbol] += weight
-    _check_weights(starts, shares, moves, initial, rows, sums, lines, numbers, codes)
+    for place, symbol, _, weight in edges:
+        sums[place, symbol] += weight
+    for (state, symbol, _), (weight, line) in moves.items():
+        total = sums[numbers[state], codes[symbol]]
+        if weight and not sums_to_one(total):
+            raise at_line(line, f"state {state}, symbol {symbol}: T: has {total:.9g}, not 1")
+    rows = _fill_rows(finals, shares, sums, numbers, codes)
+    for state, total in zip(numbers, rows.sum(axis=1).tolist(), strict=True):
+        if not sums_to_one(total):
+            raise at_line(lines[state], f"state {state}: its weights sum to {total:.9g}, not to 1")
     alphabet = Alphabet(map(str, symbols))
     if np.count_nonzero(initial) == 1 and np.count_nonzero(sums) == len(edges):
         table = np.full(sums.shape, -1, dtype=np.int32)
-        for state, symbol, successor, _ in edges:
-            table[state, symbol] = successor
+        for place, symbol, successor, _ in edges:
+            table[place, symbol] = successor
         first = int(initial.argmax())
         return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=first)
     return _make_pfa(alphabet, initial, rows, edges)
 
 
-def _check_weights(
-    starts: _Section,
+def _fill_rows(
+    finals: _Section,
     shares: _Section,
-    moves: _Section,
-    initial: Floats,
-    rows: Floats,
     sums: Floats,
-    lines: dict[int, int],
     numbers: dict[int, int],
     codes: dict[int, int],
-) -> None:
-    """Refuse what does not sum to 1, with its line."""
-    if not initial.any():
-        raise FileFormatError("words begin in no state; one must have the initial weight 1")
-    if not sums_to_one(initial.sum()):
-        what = f"words begin with probability {initial.sum():.9g}, not 1"
-        raise at_line(next(line for weight, line in starts.values() if weight), what)
+) -> Floats:
+    """Return the distributions; a share is that of a symbol among the words that do not stop."""
+    rows = np.zeros((len(sums), sums.shape[1] + 1))
+    for (state,), (weight, _) in finals.items():
+        rows[numbers[state], 0] = weight
     for (state, symbol), (share, line) in shares.items():
-        if share and rows[numbers[state], 0] < 1 and not sums[numbers[state], codes[symbol]]:
+        place, code = numbers[state], codes[symbol]
+        rows[place, code + 1] = (1 - rows[place, 0]) * share
+        if rows[place, code + 1] and not sums[place, code]:
             what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
             raise at_line(line, what)
-    for state, total in zip(numbers, rows.sum(axis=1).tolist(), strict=True):
-        if not sums_to_one(total):
-            raise at_line(lines[state], f"state {state}: its weights sum to {total:.9g}, not to 1")
-    for (state, symbol, _), (weight, line) in moves.items():
-        total = sums[numbers[state], codes[symbol]]
-        if weight and not sums_to_one(total):
-            raise at_line(line, f"state {state}, symbol {symbol}: T: has {total:.9g}, not 1")
+    return rows
 
 
 def _make_pfa(
