@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 AT_MOST = {
     "files": 288,
     "lines in all": 60_000,
-    "lines of code": 39_090,
+    "lines of code": 39_080,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,
