@@ -70,7 +70,7 @@ def examples_of(*arguments: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines]
 
 
-STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
+STORE_COMMANDS = ("store info", "store verify", "store export")
 
 
 ASK_COMMANDS = tuple(f"ask {name}" for name in ask.commands)

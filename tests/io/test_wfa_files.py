@@ -141,8 +141,8 @@ def test_a_model_of_pautomac(tmp_path: Path) -> None:
 
 
 BAD_MODELS = {
-    ("(0) 0.25", "(0) 0.2"): "initial sums to 0.95, not to 1",
-    ("(0,1,2) 0.1", "(0,1,2) 0.3"): "line 7: state 0: its weights sum to 1.2, not to 1",
+    ("(0) 0.25", "(0) 0.2"): "line 2: the probabilities that words begin in states do not",
+    ("(0,1,2) 0.1", "(0,1,2) 0.3"): "line 11: state 0, symbol 1: T: has 1.2, not 1",
     ("(2,0) 0.2", "(2,0) 0.1"): "line 5: state 2: its weights sum to 0.95, not to 1",
     ("\t(2,0,0) 1.0\n", ""): "line 8: state 2, symbol 0 has a probability, but no successor",
     ("(2,1,2) 0.5", "(9,1,2) 0.5"): "line 15: state 9 is unknown",

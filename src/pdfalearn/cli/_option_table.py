@@ -43,7 +43,7 @@ OPTIONS: dict[str, Settings] = {
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
     "reference": value(kind("FILE"), "Begin with an old automaton, and say what has changed."),
-    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
+    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),
     "opened": flag("Open the page in the default browser.", flag="--open"),
@@ -376,6 +376,6 @@ OPTIONS: dict[str, Settings] = {
         INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
     ),
     "targets": value(FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz, not drawn ones."),
-    "jobs": value(kind("N", int), "Do N runs at a time, on this machine."),
+    "jobs": value(kind("N", int), "Do N runs at a time, on this machine.", default=1),
     "published": value(FOLDER, "The authors' results, experiment-1-….csv, to show beside ours."),
 }

@@ -173,7 +173,7 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
         # Of an interrupted run only the hypothesis is written.
         def write_tree(result: Result) -> bool:
             if not _is_interrupted(result):
-                pdfalearn.io.save_tree(result.tree, chosen.tree)
+                pdfalearn.io.save(result.tree, chosen.tree)
             return not _is_interrupted(result)
 
         outputs.append(Output(chosen.tree, "the classification tree", write_tree))

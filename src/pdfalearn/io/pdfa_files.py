@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import reprlib
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -111,8 +110,9 @@ def read_alphabet(document: dict[str, Any]) -> Alphabet:
 TEXT_LIMIT = 128 * 2**20
 """The most bytes of JSON text, before compression, that are written or read."""
 
-LISTS_LIMIT = 5_000_000
-"""The most lists in a JSON text: Python needs many times the memory that their brackets take."""
+PARTS_LIMIT = 5_000_000
+"""The most lists, objects and strings in a JSON text: Python needs many times the memory that their
+brackets and quotes take. What looks so in symbols counts, too."""
 
 # Tables are written in parts of this many numbers, as Python's numbers take more memory.
 _NUMBERS_AT_ONCE = 2**20
@@ -120,23 +120,22 @@ _NUMBERS_AT_ONCE = 2**20
 WATCHING = "watching"
 """The key of what is saved with a PDFA to watch with it; whoever only needs the PDFA ignores it."""
 
-OBJECTS_LIMIT = 10_000
-KEYS_LIMIT = 1_000_000
-STRINGS_LIMIT = 5_000_000
-"""The most objects, keys and strings, for the same reason; what looks so in symbols counts too. A
-PDFA is one object; a file that has some more is told what it is instead."""
 
+def text_writers(
+    make_text: Callable[[Any], bytes],
+) -> dict[str, Callable[[Any, BinaryIO], None]]:
+    """Make what writes the JSON text of a thing, plain and gzipped, by the endings of files.
 
-def write_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
-    """Write a PDFA as JSON, one row of its tables a line, with more in the header."""
-    stream.write(automaton_text("pdfa", pdfa, ("transitions", "probabilities"), more))
+    The same thing gives the same bytes, whenever it is written.
+    """
 
+    def write(thing: Any, stream: BinaryIO) -> None:
+        stream.write(make_text(thing))
 
-def write_gzipped_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
-    """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
-    text = io.BytesIO()
-    write_json(pdfa, text, **more)
-    stream.write(zlib.compress(text.getvalue(), wbits=31))  # 31: gzip, without name or time
+    def write_gzipped(thing: Any, stream: BinaryIO) -> None:
+        stream.write(zlib.compress(make_text(thing), wbits=31))  # 31: gzip, without name or time
+
+    return {".json": write, ".json.gz": write_gzipped}
 
 
 def read_json(stream: BinaryIO) -> PDFA:
@@ -147,9 +146,10 @@ def read_json(stream: BinaryIO) -> PDFA:
 def read_document(stream: BinaryIO) -> dict[str, Any]:
     """Read the object of a JSON file, if it is not too large."""
     text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
-    if excess := _excess(text):
+    if _count_parts(text) > PARTS_LIMIT:
         raise FileFormatError(
-            f"{excess}; another kind of file under this ending? Large PDFA go into .npz files"
+            f"more than {PARTS_LIMIT:,} lists, objects and strings; another kind of file under "
+            "this ending? Large PDFA go into .npz files"
         )
     return parse_document(text)
 
@@ -166,6 +166,11 @@ def pdfa_of_document(document: dict[str, Any]) -> PDFA:
     )
 
 
+def pdfa_text(pdfa: PDFA, **more: Any) -> bytes:
+    """Write a PDFA as JSON, with more in its header."""
+    return automaton_text("pdfa", pdfa, ("transitions", "probabilities"), more)
+
+
 def automaton_text(
     kind: str,
     automaton: PDFA | DFA,
@@ -175,8 +180,8 @@ def automaton_text(
 ) -> bytes:
     """Write an automaton as JSON: its header with more in it, then tables, one row a line."""
     size = f"{len(automaton)} states and {len(automaton.alphabet)} symbols"
-    too_large = InputError(f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text{remedy}")
-    if 2 * len(automaton) + 3 > LISTS_LIMIT:
+    too_large = InputError(f"{size} are too much for JSON text{remedy}")
+    if 2 * len(automaton) > PARTS_LIMIT:
         raise too_large
     header = header_text(kind, automaton.alphabet, initial=automaton.initial, **more)
     written = bytearray(header.removesuffix(b"}"))
@@ -191,24 +196,14 @@ def automaton_text(
             if len(written) + 3 > TEXT_LIMIT:  # the end has three more bytes
                 raise too_large
         written += b"]"
-    text = bytes(written + b"}\n")
-    if excess := _excess(text):
-        raise InputError(f"its symbols look to JSON like {excess}{remedy}")
-    return text
+    written += b"}\n"
+    if _count_parts(written) > PARTS_LIMIT:
+        raise too_large
+    return bytes(written)
 
 
-def _excess(text: bytes) -> str | None:
-    """Return what a text has too many of to be parsed; None if it may be parsed."""
-    counts = {
-        "lists": (text.count(b"["), LISTS_LIMIT),
-        "JSON objects": (text.count(b"{"), OBJECTS_LIMIT),
-        "keys": (text.count(b":"), KEYS_LIMIT),
-        "strings": (text.count(b'"') // 2, STRINGS_LIMIT),
-    }
-    for what, (count, limit) in counts.items():
-        if count > limit:
-            return f"more than {limit:,} {what}"
-    return None
+def _count_parts(text: bytes | bytearray) -> int:
+    return text.count(b"[") + text.count(b"{") + text.count(b'"') // 2
 
 
 def parse_table(

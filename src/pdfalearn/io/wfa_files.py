@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +22,7 @@ from pdfalearn.io.pdfa_files import (
     read_alphabet,
     read_arrays,
     read_document,
+    text_writers,
 )
 
 if TYPE_CHECKING:
@@ -71,14 +70,6 @@ def _make_wfa(document: dict[str, Any], arrays: dict[str, Any]) -> WFA:
     return kind(read_alphabet(document), **arrays)
 
 
-def _write_json(wfa: WFA, stream: BinaryIO) -> None:
-    stream.write(_text(wfa))
-
-
-def _write_gzipped_json(wfa: WFA, stream: BinaryIO) -> None:
-    stream.write(zlib.compress(_text(wfa), wbits=31))  # 31: gzip, without name or time
-
-
 def _write_npz(wfa: WFA, stream: BinaryIO) -> None:
     header = np.frombuffer(_header(wfa), np.uint8)
     arrays = {name: getattr(wfa, name).astype("<f8", copy=False) for name in _ARRAYS}
@@ -106,8 +97,7 @@ def _header(wfa: WFA) -> bytes:
 
 # What writes a WFA or a PFA, by the endings of files.
 WFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    ".json": _write_json,
-    ".json.gz": _write_gzipped_json,
+    **text_writers(_text),
     ".npz": _write_npz,
 }
 
@@ -124,19 +114,10 @@ def _dfa_of_document(document: dict[str, Any]) -> DFA:
     return DFA(alphabet=alphabet, transitions=transitions, accepting=accepting, initial=initial)
 
 
-def _write_dfa(dfa: DFA, stream: BinaryIO) -> None:
+def _dfa_text(dfa: DFA) -> bytes:
     more = {"accepting": dfa.accepting.tolist()}
-    stream.write(automaton_text("dfa", dfa, ("transitions",), more, remedy=""))
-
-
-def _write_gzipped_dfa(dfa: DFA, stream: BinaryIO) -> None:
-    text = io.BytesIO()
-    _write_dfa(dfa, text)
-    stream.write(zlib.compress(text.getvalue(), wbits=31))  # 31: gzip, without name or time
+    return automaton_text("dfa", dfa, ("transitions",), more, remedy="")
 
 
 # What writes a DFA, by the endings of files.
-DFA_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    ".json": _write_dfa,
-    ".json.gz": _write_gzipped_dfa,
-}
+DFA_WRITERS = text_writers(_dfa_text)
