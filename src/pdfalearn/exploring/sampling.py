@@ -94,10 +94,8 @@ def estimate(
         can_follow = int(left * done / max(frontier.calls - begun, 1))
         if frontier.calls - begun < (ends_at - begun) * _PILOT_SHARE:
             count = max(1, done)
-        elif not can_follow:
-            break
         else:  # half of what is left, so that what is seen tells how to bet on the others
-            count = can_follow if can_follow <= _FEW else can_follow // 2
+            count = can_follow // 2 if can_follow > _FEW else max(1, can_follow)
         count = min(count, _MOST_AT_ONCE)
         stake = choose_stake(np.array(least), done + max(count, can_follow), risk)
         drawn = _draw_items(frontier, items, weights, count, random)
