@@ -29,6 +29,8 @@ _WINDOW = 1 / 16
 # A walk goes on for certain while it stands for at least this much.
 _LEAST_WEIGHT = 1 / 4
 _MOST_AT_ONCE = 1024
+# To the first walks goes about so large a part of the calls, if each takes one.
+_FIRST = 128
 # The last walks are not shared out any more.
 _FEW = 4
 _DRAWING_CALLS = 100_000
@@ -93,7 +95,7 @@ def estimate(
         done = len(least)
         can_follow = int(left * done / max(frontier.calls - begun, 1))
         if frontier.calls - begun < (ends_at - begun) * _PILOT_SHARE:
-            count = max(1, done)
+            count = max(1, done, left // _FIRST)
         else:  # half of what is left, so that what is seen tells how to bet on the others
             count = can_follow // 2 if can_follow > _FEW else max(1, can_follow)
         count = min(count, _MOST_AT_ONCE)
