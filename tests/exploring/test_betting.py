@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pdfalearn.exploring.betting import bound_mean, choose_stake
+from pdfalearn.exploring.sampling import bound_mean, choose_stake
 
 RISK = 0.1
 

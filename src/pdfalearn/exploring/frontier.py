@@ -246,7 +246,7 @@ class Frontier:
         self.node_masses[nodes[~is_tail]] = asked.masses[~is_tail]
         # Item, model.
         listed = np.stack([one.columns.sum(axis=1) for one in told], axis=1)
-        scales = asked.masses / (listed + np.stack([one.unlisted for one in told], axis=1))
+        scales = asked.masses / (listed + np.stack([one.rest_sums for one in told], axis=1))
         (likely, columns, shares), unlikely = find_likely(told, scales, floor)
         keys, groups = np.unique(
             np.stack([asked.states, is_cut, is_tail]), axis=1, return_inverse=True

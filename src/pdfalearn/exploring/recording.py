@@ -267,14 +267,14 @@ def text_of(question: Question, key: str, rows: Mapping[Key, Row]) -> str:
 
 def _header_line(question: Question, key: str) -> str:
     header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
-    return _checked_line(header)
+    return _format_line(header)
 
 
 def _end_line(rows: Mapping[Key, Row]) -> str:
-    return _checked_line({_END: len(rows)})
+    return _format_line({_END: len(rows)})
 
 
-def _checked_line(members: Mapping[str, Any]) -> str:
+def _format_line(members: Mapping[str, Any]) -> str:
     """Return a line that shows if it was changed."""
     line = json.dumps(members)
     return f"{line[:-1]}{_CHECK}{crc32(line.encode())}}}"
@@ -315,7 +315,7 @@ def _row_line(rows: Mapping[Key, Row]) -> str:
         "rests": _pack(np.concatenate(rests).astype("<f8")),
         "untold": untold,
     }
-    return _checked_line(members)
+    return _format_line(members)
 
 
 def _pack(array: np.ndarray[Any, Any]) -> str:

@@ -13,7 +13,7 @@ from pdfalearn.typing import Floats, Integers
 
 Opened = tuple[Integers, Integers, Floats]
 """Numbers of rows, places of what follows them, and its masses, by model."""
-# So many numbers are looked at together that they stay in the cache.
+# This many numbers are compared at once, which fit into the processor's cache.
 _AT_ONCE = 2**16
 _LEAST = 5e-324
 """The least number above 0."""
@@ -43,7 +43,7 @@ class Told(NamedTuple):
         return Told(self.columns[places], rests, self.untold[places])
 
     @property
-    def unlisted(self) -> Floats:
+    def rest_sums(self) -> Floats:
         """What rows have besides their columns."""
         return self.untold if self.rests is None else self.untold + self.rests.sum(axis=1)
 
