@@ -9,10 +9,9 @@ import numpy as np
 from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
-from pdfalearn.exploring.prefixes import Found, Items
-from pdfalearn.exploring.readings import Kinds, Reading, StateMap
-from pdfalearn.exploring.recording import RecordedRows
-from pdfalearn.exploring.told import (
+from pdfalearn.exploring.prefixes import (
+    Found,
+    Items,
     Opened,
     Told,
     add_likeliest,
@@ -21,6 +20,8 @@ from pdfalearn.exploring.told import (
     sum_kinds,
     tell_children,
 )
+from pdfalearn.exploring.readings import Kinds, Reading, StateMap
+from pdfalearn.exploring.recording import RecordedRows
 from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
@@ -278,8 +279,7 @@ class Frontier:
                 left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
                 (live,) = (kinds > self.reading.control).nonzero()
                 opened = rows[live], np.searchsorted(after.live, column[live] - 1), share[live]
-                if len(after.live):
-                    opened = add_likeliest(opened, told, here, scales, after, floor, beyond)
+                opened = add_likeliest(opened, told, here, scales, after, floor, beyond)
                 self._open(at, left, opened, after, beyond)
 
     def _compare(
@@ -328,7 +328,7 @@ class Frontier:
     ) -> None:
         """Open what is left of nodes, without what was opened of them before."""
         for place, node in enumerate(nodes.tolist()):
-            children[place][:, np.isin(after.live, self.opened_behind(node))] = 0.0
+            children[place][:, np.isin(after.live, self.find_opened(node))] = 0.0
         state = int(self.node_states[nodes[0]])
         total = children.sum(axis=2)
         missing = np.where(total > 0, 0.0, masses)
@@ -337,7 +337,7 @@ class Frontier:
         opened, unlikely = keep_likely(children, floor)
         self._open(nodes, masses - missing, opened, after, unlikely)
 
-    def opened_behind(self, node: int) -> Codes:
+    def find_opened(self, node: int) -> Codes:
         """Return the symbols of what was opened behind a node that has a tail."""
         here = slice(1, self.size)
         # Nodes on the way to prompts are those of no prompt.

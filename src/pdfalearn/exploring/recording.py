@@ -14,8 +14,8 @@ import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError, InputError, ModelError
+from pdfalearn.exploring.prefixes import Told
 from pdfalearn.exploring.readings import StateMap
-from pdfalearn.exploring.told import Told
 from pdfalearn.models import (
     Batch,
     CheckedModel,

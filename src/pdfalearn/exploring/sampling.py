@@ -256,7 +256,7 @@ def _walk(
                 after = frontier.map_of(node)
                 row = table[place]
                 if are_tails[walks[0]]:  # what was opened before is not drawn from a tail
-                    opened = frontier.opened_behind(node)
+                    opened = frontier.find_opened(node)
                     row = np.where(after.settled > reading.control, row, 0.0)
                     row[1 + opened[opened >= 0]] = 0.0
                 is_split, ending = False, 0.0
