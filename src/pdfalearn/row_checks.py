@@ -70,17 +70,14 @@ def check_answer(given: object, count: int, width: int, alphabet: Alphabet) -> R
     has_more = rows.undefined is not None or rows.outside is not None
     if not has_more and type(rows) is Rows and rows.offsets is None and rows.impossible is None:
         # Nearly always all is well, and this tells: what is wrong is found out only if something
-        # is. Numbers from 0 to 1 have sums without warnings.
+        # is. Read as integers, numbers below 0 and -0 are negative; sums show what is not finite.
         table = rows.values
         is_right = type(table) is np.ndarray and table.dtype == np.float64
-        if is_right and table.shape == (count, width) and count:
-            least = np.minimum.reduce(table, axis=None)
-            if least >= 0 and np.maximum.reduce(table, axis=None) <= 1 + SUM_TOLERANCE:
-                errors = np.abs(table.dot(np.ones(width)) - 1)
-                if np.maximum.reduce(errors) <= SUM_TOLERANCE:
-                    if least > 0 or not np.signbit(table).any():
-                        return rows
-                    return Rows(width, _without_signs(table))
+        is_right = is_right and table.shape == (count, width) and count > 0
+        if is_right and np.minimum.reduce(table.view(np.int64), axis=None) >= 0:
+            errors = np.abs(table.dot(np.ones(width)) - 1)
+            if np.maximum.reduce(errors) <= SUM_TOLERANCE:
+                return rows
     return _check_rows(rows, count, width, alphabet)
 
 

@@ -70,6 +70,25 @@ def test_tolerance_is_settled_early() -> None:
     assert {one.word for one in apart.differences[:2]} == {("a",), ("b",)}
 
 
+def test_open_prefixes_are_among_the_differences() -> None:
+    rows = [[[0.0, p, 1 - p], [0.01, 0.5, 0.49]] for p in (0.2, 0.6)]
+    moves = [[1, 1], [1, 1]]
+    coins = [PDFA(alphabet="ab", transitions=moves, probabilities=each) for each in rows]
+    apart = drift(coins[0], coins[1], ".*bbbbbb", gap=0, budget=Budget(max_words=1))
+    found = {one.word: one for one in apart.differences}
+    assert all(one.is_open for one in apart.differences)
+    assert (found["a",].a, found["b",].a) == pytest.approx((0.2, 0.8))
+    assert [one.share for one in apart.differences] == pytest.approx([0.5, 0.5])
+    assert "('a',) … (open)" in str(apart)
+    # What is settled and what is open are all that there is.
+    apart = drift(coins[0], coins[1], "a.*", gap=0, count=99, budget=Budget(max_words=9))
+    assert {one.is_open for one in apart.differences} == {True, False}
+    for model in "ab":
+        total = sum(getattr(one, model) for one in apart.differences)
+        assert total == pytest.approx(1)
+    assert sum(one.share for one in apart.differences) == pytest.approx(1)
+
+
 class Shaky(LanguageModel):
     """A model whose rows depend a little on how many are asked for."""
 

@@ -181,6 +181,17 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         file.write_bytes(b"".join(lines)[:left])
         with pytest.raises(FileFormatError, match=r"lost|no end"):
             drift(file, pdfa)
+    for number, line in enumerate(lines, 1):
+        changed = bytearray(line)
+        changed[len(line) // 2] ^= 1
+        file.write_bytes(b"".join([*lines[: number - 1], bytes(changed), *lines[number:]]))
+        where = (
+            "not a file of answers"
+            if number == 1
+            else f"line {number}: a part of it is lost or changed"
+        )
+        with pytest.raises(FileFormatError, match=where):
+            drift(file, pdfa)
     for name in ("march", "march.json", "march.html"):
         with pytest.raises(InputError, match=r"those that work: \.jsonl, \.csv"):
             explore(pdfa, "a*", gap=0.1).save(tmp_path / name)

@@ -303,7 +303,7 @@ def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     members["differences"] = [vars(one) for one in found.differences]
     header = ("total variation", "classes from", "to", "answers from", "to")
     rows = [(shorten(one.prompt, 60), *list(vars(one).values())[1:]) for one in found.prompts]
-    lines = [(repr(one.word), one.a, one.b, one.share) for one in found.differences]
+    lines = [(one.describe(repr(one.word)), one.a, one.b, one.share) for one in found.differences]
     told: dict[str, object] = members_of(found, "noise", "calls", "stopped")
     exit_code = 0
     if (tolerance := chosen.tolerance) is not None:

@@ -70,6 +70,13 @@ class Difference:
     b: float
     share: float
     """Of all differences that were found."""
+    is_open: bool = False
+    """Whether it goes on in ways that were not looked at: then it is all, or what is left, behind a
+    beginning."""
+
+    def describe(self, text: str) -> str:
+        """Return the text of its word with a mark if it is open."""
+        return f"{text} … (open)" if self.is_open else text
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ class Drift:
     """The same of answers."""
     prompts: tuple[Apart, ...]
     differences: tuple[Difference, ...]
-    """The likeliest settled answers and beginnings that differ most; those behind the prompt where
-    most differs."""
+    """The answers and beginnings, settled or open, that differ most, the largest difference first;
+    those behind the prompt where most differs."""
     calls: int
     """How many distributions each model was asked for."""
     stopped: str
@@ -125,7 +132,12 @@ class Drift:
         ]
         words = [("what differs most", "a", "b", "share")]
         words += [
-            (shorten(str(one.word), 40), f"{one.a:.6f}", f"{one.b:.6f}", f"{one.share:.3f}")
+            (
+                one.describe(shorten(str(one.word), 40)),
+                f"{one.a:.6f}",
+                f"{one.b:.6f}",
+                f"{one.share:.3f}",
+            )
             for one in self.differences
         ]
         calls = f"{self.calls:,} calls each, stopped by {self.stopped}; noise {self.noise:.2g}"
@@ -311,19 +323,31 @@ def _answers_apart(run: LiveRun, prompt: int) -> tuple[float, float]:
 
 def _list_differences(run: LiveRun, prompt: int, count: int) -> tuple[Difference, ...]:
     frontier = run.frontier
-    nodes, symbols, masses = (
-        np.concatenate([getattr(found, name) for found in (frontier.found, frontier.other)])
-        for name in ("nodes", "symbols", "masses")
+    items, settled = frontier.items, (frontier.found, frontier.other)
+    behind = [frontier.node_prompts[found.nodes] == prompt for found in settled]
+    is_item = items.prompts == prompt
+    nodes = [found.nodes[here] for found, here in zip(settled, behind, strict=True)]
+    symbols = [found.symbols[here] for found, here in zip(settled, behind, strict=True)]
+    masses = [found.masses[here] for found, here in zip(settled, behind, strict=True)]
+    each = np.concatenate([*masses, items.masses[is_item]])
+    sizes = np.abs(each[:, 0] - each[:, 1])
+    # A text may be written in several ways, so more are spelled than are listed.
+    order = np.argsort(-sizes, kind="stable")[: 64 * count + 1024]
+    order = order[sizes[order] > 0]
+    are_open = order >= len(each) - int(is_item.sum())
+    words = spell_words(
+        frontier,
+        run.alphabet,
+        np.concatenate([*nodes, items.parents[is_item]])[order],
+        np.concatenate([*symbols, items.symbols[is_item]])[order],
     )
-    places = (frontier.node_prompts[nodes] == prompt).nonzero()[0]
-    words = spell_words(frontier, run.alphabet, nodes[places], symbols[places])
-    merged: dict[Word, Floats] = {}
-    for word, mass in zip(words, masses[places], strict=True):
-        merged[word] = merged.get(word, 0.0) + mass
-    total = sum(abs(one - other) for one, other in merged.values()) or 1.0
+    merged: dict[tuple[Word, bool], Floats] = {}
+    for word, is_open, mass in zip(words, are_open.tolist(), each[order], strict=True):
+        merged[word, is_open] = merged.get((word, is_open), 0.0) + mass
     ordered = sorted(merged.items(), key=lambda pair: -abs(pair[1][0] - pair[1][1]))[:count]
+    total = float(sizes.sum())
     return tuple(
-        Difference(word, float(one), float(other), float(abs(one - other) / total))
-        for word, (one, other) in ordered
+        Difference(word, float(one), float(other), float(abs(one - other) / total), is_open)
+        for (word, is_open), (one, other) in ordered
         if abs(one - other) > ROUNDING
     )

@@ -9,9 +9,19 @@ import numpy as np
 from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
-from pdfalearn.exploring.prefixes import Found, Items
+from pdfalearn.exploring.prefixes import (
+    Found,
+    Items,
+    Opened,
+    Told,
+    add_likeliest,
+    find_likely,
+    keep_likely,
+    sum_kinds,
+    tell_children,
+)
 from pdfalearn.exploring.readings import Kinds, Reading, StateMap
-from pdfalearn.exploring.recording import RecordedRows, Told
+from pdfalearn.exploring.recording import RecordedRows
 from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
@@ -235,88 +245,99 @@ class Frontier:
         is_cut, is_tail = self._is_cut(nodes), asked.symbols == TAIL
         # Tails that are opened in this step leave out what is asked beside them.
         self.node_masses[nodes[~is_tail]] = asked.masses[~is_tail]
+        # Item, model.
+        listed = np.stack([one.columns.sum(axis=1) for one in told], axis=1)
+        scales = asked.masses / (listed + np.stack([one.rest_sums for one in told], axis=1))
+        (likely, columns, shares), unlikely = find_likely(told, scales, floor)
         keys, groups = np.unique(
             np.stack([asked.states, is_cut, is_tail]), axis=1, return_inverse=True
         )
+        size, order = self.settled.shape[2], np.argsort(groups.ravel()[likely], kind="stable")
+        ends = np.searchsorted(groups.ravel()[likely[order]], np.arange(keys.shape[1] + 1))
         for number, (state, cut, tail) in enumerate(keys.T.tolist()):
             here, after = (groups.ravel() == number).nonzero()[0], self._map(state, bool(cut))
             at, masses, prompts = nodes[here], asked.masses[here], asked.prompts[here]
-            parts = told if len(here) == len(nodes) else [one.take(here) for one in told]
             if tail:
-                children = np.stack([one.columns[:, 1 + after.live] for one in parts], axis=1)
+                children = tell_children(told, here, after)
                 self._open_tails(at, masses, children, after, floor)
                 continue
-            scales = masses / np.stack([one.totals for one in parts], axis=1)
-            # Item, model, column.
-            shares = np.empty((len(here), len(parts), parts[0].columns.shape[1]))
-            for model, one in enumerate(parts):
-                np.multiply(one.columns, scales[:, model, None], out=shares[:, model])
-            sums = self._sum_kinds(shares, after.settled)
-            missing = np.stack([one.untold for one in parts], axis=1) * scales
-            beyond = None
-            if any(one.rests is not None for one in parts):
-                none = np.zeros((len(here), sums.shape[2]))
-                rests = [none if one.rests is None else one.rests for one in parts]
-                unlisted = np.stack(rests, axis=1) * scales[:, :, None]
-                self._note_unlisted(prompts, shares, unlisted, after, cut)
-                sums += unlisted
-                beyond = unlisted[:, :, -1]
-            elif self._count == 2:
-                each = np.abs(shares[:, 0] - shares[:, 1])
-                each = each[:, after.settled <= self.reading.control + cut]
-                np.add.at(self.differences, prompts, each.sum(axis=1) / 2)
-                both = after.mass_behind(shares.min(axis=1), self.reading.control, cut)
-                np.add.at(self.unclear, prompts, both)
+            sums = sum_kinds([one.columns for one in told], after.settled, size, here, listed)
+            sums *= scales[here, :, None]
+            missing = np.stack([one.untold[here] for one in told], axis=1) * scales[here]
+            beyond = unlikely[here]
+            if self._count == 2 or any(one.rests is not None for one in told):
+                part = [one.take(here) for one in told]
+                beyond += self._compare(part, scales[here], prompts, sums, after, cut)
             sums[:, :, -1] *= cut
             self.node_settled[at] = sums
             np.add.at(self.settled, prompts, sums)
             np.add.at(self.untold[:, :, state], prompts, missing)
-            self._note_found(at, shares, after.settled)
+            mine = order[ends[number] : ends[number + 1]]
+            rows, column, share = np.searchsorted(here, likely[mine]), columns[mine], shares[mine]
+            self._note_found(at[rows], column, share, kinds := after.settled[column])
             if not cut:  # what is left is open; so rounding does not add up
                 left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
-                self._open(at, left, shares[:, :, 1 + after.live], after, floor, beyond)
+                (live,) = (kinds > self.reading.control).nonzero()
+                opened = rows[live], np.searchsorted(after.live, column[live] - 1), share[live]
+                opened = add_likeliest(opened, told, here, scales, after, floor, beyond)
+                self._open(at, left, opened, after, beyond)
 
-    def _sum_kinds(self, shares: Floats, settled: Kinds) -> Floats:
-        """Return what columns settle in all, by kind; the last is what they leave open."""
-        is_kind = settled[:, None] == np.arange(self.reading.control + 2)
-        return np.asarray(shares @ is_kind.astype(np.float64))
+    def _compare(
+        self,
+        told: list[Told],
+        scales: Floats,
+        prompts: Codes,
+        sums: Floats,
+        after: StateMap,
+        cut: bool,
+    ) -> Floats:
+        """Note how far the rows of two models are apart; add to sums what files do not list.
 
-    def _note_unlisted(
-        self, prompts: Codes, shares: Floats, unlisted: Floats, after: StateMap, cut: bool
-    ) -> None:
-        """Note what rows of files, which list likely columns only, leave unclear."""
+        Files list likely columns only. Returns how likely one may be that leaves a question open
+        and is not listed.
+        """
         settled, last = after.settled, self.reading.control + cut
-        is_whole = unlisted.sum(axis=2) == 0
-        least = np.where(shares > 0, shares, 1.0).min(axis=2)
-        least = np.minimum(least, unlisted[:, :, :-1].max(axis=2))
+        # Item, model, column or kind.
+        shares = np.stack([one.columns for one in told], axis=1) * scales[:, :, None]
+        none = np.zeros((len(scales), sums.shape[2]))
+        rests = [none if one.rests is None else one.rests for one in told]
+        unlisted = np.stack(rests, axis=1) * scales[:, :, None]
+        sums += unlisted
+        listed = np.where(shares > 0, shares, 1.0)
+        least = np.minimum(listed.min(axis=2), unlisted[:, :, :-1].max(axis=2))
         self._note_floor(float(least.max(initial=0.0)))
-        if self._count < 2:
-            return
-        known = np.all((shares > 0) | is_whole[:, :, None], axis=1)
-        each = np.where(known, np.abs(shares[:, 0] - shares[:, 1]), 0.0)
-        apart = each[:, settled <= last].sum(axis=1)
-        rests = self._sum_kinds(np.where(known[:, None], 0.0, shares), settled) + unlisted
-        rests = rests[:, :, : last + 1]
-        apart += np.abs(rests[:, 0] - rests[:, 1]).sum(axis=1)
-        np.add.at(self.differences, prompts, apart / 2)
-        both = np.where(known, shares.min(axis=1), 0.0)
-        both = after.mass_behind(both, self.reading.control, cut) + rests.min(axis=1).sum(axis=1)
-        np.add.at(self.unclear, prompts, both)
+        if self._count == 2:
+            is_whole = unlisted.sum(axis=2) == 0
+            known = np.all((shares > 0) | is_whole[:, :, None], axis=1)
+            each = np.where(known, np.abs(shares[:, 0] - shares[:, 1]), 0.0)
+            apart = each[:, settled <= last].sum(axis=1)
+            left, here = np.where(known[:, None], 0.0, shares), np.arange(len(scales))
+            tables = list(left.transpose(1, 0, 2))
+            unclear = sum_kinds(tables, settled, sums.shape[2], here, left.sum(axis=2)) + unlisted
+            unclear = unclear[:, :, : last + 1]
+            apart += np.abs(unclear[:, 0] - unclear[:, 1]).sum(axis=1)
+            np.add.at(self.differences, prompts, apart / 2)
+            both = np.where(known, shares.min(axis=1), 0.0)
+            behind = after.mass_behind(both, self.reading.control, cut)
+            np.add.at(self.unclear, prompts, behind + unclear.min(axis=1).sum(axis=1))
+        live = listed[:, :, 1 + after.live].min(axis=2, initial=1.0).max(axis=1)
+        return np.asarray(np.minimum(unlisted[:, :, -1].max(axis=1), live))
 
     def _open_tails(
         self, nodes: Integers, masses: Floats, children: Floats, after: StateMap, floor: float
     ) -> None:
         """Open what is left of nodes, without what was opened of them before."""
         for place, node in enumerate(nodes.tolist()):
-            children[place][:, np.isin(after.live, self.opened_behind(node))] = 0.0
+            children[place][:, np.isin(after.live, self.find_opened(node))] = 0.0
         state = int(self.node_states[nodes[0]])
         total = children.sum(axis=2)
         missing = np.where(total > 0, 0.0, masses)
         np.add.at(self.untold[:, :, state], self.node_prompts[nodes], missing)
         children *= np.divide(masses, total, out=np.zeros_like(total), where=total > 0)[:, :, None]
-        self._open(nodes, masses - missing, children, after, floor)
+        opened, unlikely = keep_likely(children, floor)
+        self._open(nodes, masses - missing, opened, after, unlikely)
 
-    def opened_behind(self, node: int) -> Codes:
+    def find_opened(self, node: int) -> Codes:
         """Return the symbols of what was opened behind a node that has a tail."""
         here = slice(1, self.size)
         # Nodes on the way to prompts are those of no prompt.
@@ -326,54 +347,33 @@ class Frontier:
         return np.concatenate([self.symbols[here][was_asked], items.symbols[items.parents == node]])
 
     def _open(
-        self,
-        nodes: Integers,
-        left: Floats,
-        children: Floats,
-        after: StateMap,
-        floor: float,
-        unlisted: Floats | None = None,
+        self, nodes: Integers, left: Floats, opened: Opened, after: StateMap, beyond: Floats
     ) -> None:
-        """Add what may follow nodes to what is open; what is unlikely stays in their tails."""
-        live, targets = after.live, after.targets
+        """Add what may follow nodes to what is open; all else that is left stays in their tails.
+
+        Of that no single symbol is likelier than ``beyond``.
+        """
+        rows, places, masses = opened
         prompts = self.node_prompts[nodes]
-        # To take the largest along an axis of one is slow.
-        tops = children[:, 0] if self._count == 1 else children.max(axis=1, initial=0.0)
-        # If all are unlikely, the likeliest go on nevertheless.
-        least = np.minimum(floor, tops.max(axis=1, initial=0.0))
-        kept = (tops >= least[:, None]) & (tops > 0)
-        rows, columns = kept.nonzero()
-        masses = children.transpose(0, 2, 1)[rows, columns]
-        self.items.add(
-            nodes[rows], live[columns], targets[columns], prompts[rows], masses, tops[kept]
-        )
-        opened = np.zeros_like(left)
-        np.add.at(opened, rows, masses)
-        left = np.maximum(left - opened, 0.0)
-        beyond = np.zeros(len(nodes))
-        if unlisted is not None:  # each is less likely than those that are listed
-            listed = np.where(children > 0, children, 1.0).min(axis=2, initial=1.0).max(axis=1)
-            beyond = np.minimum(unlisted.max(axis=1), listed)
-        tops[kept] = 0.0  # rounding leaves a little where nothing is left
-        beyond = np.maximum(beyond, tops.max(axis=1, initial=0.0))
-        has_tail = beyond > 0
+        follows = after.live[places], after.targets[places], prompts[rows]
+        self.items.add(nodes[rows], *follows, masses, masses.max(axis=1))
+        for model in range(self._count):
+            left[:, model] -= np.bincount(rows, masses[:, model], len(nodes))
+        left = np.maximum(left, 0.0)
+        tops = np.minimum(beyond, left.max(axis=1))
+        has_tail = tops > 0
         if has_tail.any():
             at = nodes[has_tail]
             columns_of = (at, np.full(len(at), TAIL), self.node_states[at], prompts[has_tail])
-            self.items.add(*columns_of, left[has_tail], beyond[has_tail])
+            self.items.add(*columns_of, left[has_tail], tops[has_tail])
 
-    def _note_found(self, nodes: Integers, shares: Floats, settled: Kinds) -> None:
+    def _note_found(self, nodes: Integers, columns: Integers, shares: Floats, kinds: Kinds) -> None:
         """Keep the likeliest prefixes that settle something."""
-        tops = shares.max(axis=1) if self._count > 1 else shares[:, 0]
-        floor = min(self.found.floor, self.other.floor)
-        rows, columns = ((tops > floor) & (settled < self.reading.control)).nonzero()
-        labels = settled[columns]
-        for found, is_kind in ((self.found, labels > 0), (self.other, labels == 0)):
-            here = is_kind & (tops[rows, columns] > found.floor)
-            at, column = rows[here], columns[here]
-            if len(at):
-                masses = shares.transpose(0, 2, 1)[at, column]
-                found.add(nodes[at], column - 1, labels[here], masses)
+        tops = shares.max(axis=1)
+        for found, is_kind in ((self.found, kinds > 0), (self.other, kinds == 0)):
+            here = is_kind & (kinds < self.reading.control) & (tops > found.floor)
+            if here.any():
+                found.add(nodes[here], columns[here] - 1, kinds[here], shares[here])
 
     def _prune(self) -> None:
         """Put the less likely of what is open back into tails of what it follows."""

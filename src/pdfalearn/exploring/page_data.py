@@ -193,10 +193,10 @@ def drift_page(found: Drift) -> tuple[str, Parts]:
         bounds.append((f"{before}classes", one.low, one.high, ""))
         bounds.append((f"{before}answers", one.answers_low, one.answers_high, ""))
     rows = [
-        {"word": _word(one.word), "a": one.a, "b": one.b, "share": one.share}
+        {"word": one.describe(_word(one.word)), "a": one.a, "b": one.b, "share": one.share}
         for one in found.differences
     ]
-    text = "Settled answers and beginnings that differ most, behind the prompt where most differs."
+    text = "Answers and beginnings that differ most, behind the prompt where most differs."
     parts: Parts = [
         ("certificate", "", known),
         ("bounds", "How far they are apart", _bars(bounds)),

@@ -8,11 +8,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from zlib import crc32
 
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.errors import FileFormatError, InputError, ModelError
+from pdfalearn.exploring.prefixes import Told
 from pdfalearn.exploring.readings import StateMap
 from pdfalearn.models import (
     Batch,
@@ -22,13 +24,14 @@ from pdfalearn.models import (
     close_quietly,
     open_model,
 )
-from pdfalearn.rows import Rows
 from pdfalearn.text import shorten
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
-_FORMAT, _VERSION = "pdfalearn answers", 1
+_FORMAT, _VERSION = "pdfalearn answers", 2
 # What the last line says: how many rows there are.
 _END = "rows in all"
+# What stands last in each line: a checksum of all that stands before it.
+_CHECK = ', "crc32": '
 # Of larger rows these many columns are kept, the likeliest that leave a question open, and that
 # settle it; of the others their sums.
 _SMALL, _MOST_LIVE, _MOST_SETTLED = 1024, 512, 64
@@ -69,36 +72,6 @@ def _likeliest(row: Floats, columns: Integers, count: int) -> Integers:
     if len(columns) <= count:
         return columns
     return columns[np.argpartition(-row[columns], count - 1)[:count]]
-
-
-class Told(NamedTuple):
-    """What a model tells of prefixes, a row for each."""
-
-    columns: Floats
-    """How likely each column is."""
-    rests: Floats | None
-    """What other columns have in all that are not listed, by what they settle; None if all are."""
-    untold: Floats
-
-    @classmethod
-    def of(cls, rows: Rows) -> Told:
-        """Return rows as dense ones."""
-        if not rows.is_sparse:
-            return cls(np.asarray(rows.values), None, rows.rests)
-        table = np.zeros((len(rows), rows.width))
-        table[rows.row_numbers, rows.listing[0]] = rows.values
-        return cls(table, None, rows.rests)
-
-    def take(self, places: Integers) -> Told:
-        """Return some rows."""
-        rests = None if self.rests is None else self.rests[places]
-        return Told(self.columns[places], rests, self.untold[places])
-
-    @property
-    def totals(self) -> Floats:
-        """What all of a row adds up to, 1 but for rounding."""
-        rests = 0.0 if self.rests is None else self.rests.sum(axis=1)
-        return np.asarray(self.columns.sum(axis=1) + rests + self.untold)
 
 
 class Baseline:
@@ -293,11 +266,26 @@ def text_of(question: Question, key: str, rows: Mapping[Key, Row]) -> str:
 
 
 def _header_line(question: Question, key: str) -> str:
-    return json.dumps({"format": _FORMAT, "version": _VERSION, "model": key, "question": question})
+    header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
+    return _format_line(header)
 
 
 def _end_line(rows: Mapping[Key, Row]) -> str:
-    return json.dumps({_END: len(rows)})
+    return _format_line({_END: len(rows)})
+
+
+def _format_line(members: Mapping[str, Any]) -> str:
+    """Return a line that shows if it was changed."""
+    line = json.dumps(members)
+    return f"{line[:-1]}{_CHECK}{crc32(line.encode())}}}"
+
+
+def _read_line(line: bytes) -> dict[str, Any]:
+    before, _, check = line.rpartition(_CHECK.encode())
+    if crc32(before + b"}") != int(check.strip().removesuffix(b"}")):
+        raise ValueError("the line has another checksum")
+    members = json.loads(before + b"}")
+    return dict(members)
 
 
 def _write(path: Path, lines: Sequence[str], how: int = os.O_APPEND) -> None:
@@ -327,7 +315,7 @@ def _row_line(rows: Mapping[Key, Row]) -> str:
         "rests": _pack(np.concatenate(rests).astype("<f8")),
         "untold": untold,
     }
-    return json.dumps(members, separators=(",", ":"))
+    return _format_line(members)
 
 
 def _pack(array: np.ndarray[Any, Any]) -> str:
@@ -343,21 +331,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
     size, rows, is_ended = sum(map(len, lines)), dict[Key, Row](), False
     if lines and not lines[-1].endswith(b"\n"):
         size -= len(lines.pop())
+    header, number = dict[str, Any](), 1
     try:
-        header = json.loads(lines[0])
+        header = _read_line(lines[0])
         if header["format"] != _FORMAT or header["version"] != _VERSION:
             raise ValueError("another format")
         header = {name: header[name] for name in ("model", "question")}
-        for members in map(json.loads, lines[1:]):
+        for line in lines[1:]:
+            number += 1
+            members = _read_line(line)
             if is_ended := _END in members:
                 if members[_END] != len(rows):
-                    raise ValueError("rows are missing")
+                    raise ValueError("there are fewer rows or more before it")
             else:
                 _read_rows(members, rows)
     except (ValueError, KeyError, IndexError, TypeError) as error:
+        is_other = f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or"
+        where = is_other if number == 1 else f"{path}, line {number}:"
         raise FileFormatError(
-            f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or a part of "
-            "it is lost or broken; write it anew"
+            f"{where} a part of it is lost or changed ({error}); write the file anew"
         ) from error
     return header, rows, size, is_ended and size == sum(map(len, lines))
 

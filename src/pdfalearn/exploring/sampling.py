@@ -21,12 +21,23 @@ if TYPE_CHECKING:
     from pdfalearn.budgets import Budget
     from pdfalearn.exploring.asking import LiveRun
 
-# A share of the calls tells what a sample costs, before it is decided how many are drawn.
+# This share of the calls tells what a sample costs.
 _PILOT_SHARE = 1 / 16
 # How fast exploring closes is measured over this share of the calls that are left at first.
 _WINDOW = 1 / 16
+# A walk goes on for certain while it stands for at least this much.
+_LEAST_WEIGHT = 1 / 4
 _MOST_AT_ONCE = 1024
+# To the first walks goes about so large a part of the calls, if each takes one.
+_FIRST = 128
+# The last walks are not shared out any more.
+_FEW = 4
 _DRAWING_CALLS = 100_000
+# Before anything is drawn, the variance is guessed as if there were so much of a value of each end.
+_GUESSED = 0.3
+# At most this share of the capital is bet, so that one value cannot lose all of it.
+_MOST_BET = 0.97
+_HALVINGS = 40
 ROUNDING = 1e-12
 """Bounds are moved outward by this."""
 
@@ -60,14 +71,16 @@ class Ends(NamedTuple):
     nodes: Integers
     columns: Integers
     """The column of the row of each node with which it was settled."""
+    values: Floats
+    """How likely an event was on the way, without what the way was drawn for."""
+    weights: Floats
+    """What the rest of the way stands for."""
 
 
 def estimate(
     run: LiveRun, rows: Sequence[int], event: Flags, calls: int, confidence: float, seed: int
 ) -> Bounds:
     """Return bounds that hold with some confidence; see `Exploration.estimate`."""
-    from scipy.special import betaincinv
-
     calls = check_integer(calls, "calls", 1)
     risk, random = 1 - check_share(confidence, "confidence"), make_generator(seed)
     frontier = run.frontier
@@ -80,28 +93,73 @@ def estimate(
         return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, 1.0, ())
     untold = _gap(frontier, rows, event) - open_mass
 
-    def walk(count: int) -> Ends:
+    least, most, stakes = list[float](), list[float](), list[float]()
+    begun = frontier.calls
+    while (left := ends_at - frontier.calls) > 0:
+        done = len(least)
+        can_follow = int(left * done / max(frontier.calls - begun, 1))
+        if frontier.calls - begun < (ends_at - begun) * _PILOT_SHARE:
+            count = max(1, done, left // _FIRST)
+        else:  # half of what is left, so that what is seen tells how to bet on the others
+            count = can_follow // 2 if can_follow > _FEW else max(1, can_follow)
+        count = min(count, _MOST_AT_ONCE)
+        stake = choose_stake(np.array(least), done + max(count, can_follow), risk)
         drawn = _draw_items(frontier, items, weights, count, random)
-        return _walk(frontier, *drawn, random, lambda: frontier.calls >= ends_at)
-
-    # How many walks to draw has to be fixed before: some that are not counted tell what one costs.
-    begun, tried = frontier.calls, 1
-    pilot_ends = begun + (ends_at - begun) * _PILOT_SHARE
-    walk(tried)
-    while frontier.calls < pilot_ends and tried < _MOST_AT_ONCE:
-        walk(tried)
-        tried *= 2
-    cost = (frontier.calls - begun) / tried
-    count = max(1, int((ends_at - frontier.calls) / cost))
-    labels = walk(count).labels
-    # Walks that the calls did not suffice for may all match, or none of them.
-    hits, unfinished = int(np.append(event, [False] * 2)[labels].sum()), int((labels < 0).sum())
-    least = 0.0 if not hits else float(betaincinv(hits, count - hits + 1, risk / 2))
-    hits += unfinished
-    most = 1.0 if hits == count else float(betaincinv(hits + 1, count - hits, 1 - risk / 2))
-    high = low + open_mass * most + untold
-    low += open_mass * least
+        ends = _walk(frontier, *drawn, random, lambda: frontier.calls >= ends_at, event)
+        # The last walks, which the calls may not suffice for, may all match or none of them.
+        least += ends.values.tolist()
+        most += np.where(ends.labels < 0, ends.values + ends.weights, ends.values).tolist()
+        stakes += [stake] * count
+    share_low, share_high = bound_mean(least, most, stakes, risk)
+    high = low + open_mass * share_high + untold
+    low += open_mass * share_low
     return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, confidence, ())
+
+
+def choose_stake(values: Floats, count: int, risk: float) -> float:
+    """Return what to bet on the next values, if there will be this many in all."""
+    weight = len(values) + _GUESSED
+    mean = (values.sum() + _GUESSED / 2) / weight
+    variance = (((values - mean) ** 2).sum() + _GUESSED / 4) / weight
+    return float(np.sqrt(2 * np.log(2 / risk) / (count * variance)))
+
+
+def bound_mean(
+    least: Sequence[float] | Floats,
+    most: Sequence[float] | Floats,
+    stakes: Sequence[float] | Floats,
+    risk: float,
+) -> tuple[float, float]:
+    """Return an interval that misses the mean with at most this risk.
+
+    Whoever bets on values above a number that is not below their mean wins nothing on average,
+    whatever the stakes are, if each was chosen before its value was seen. So the capital comes to
+    2/risk with a probability of at most risk/2 (Ville), at any time; and likewise below. Of values
+    that are known in part only, both ends are given. It is the interval of Waudby-Smith and Ramdas,
+    "Estimating means of bounded random variables by betting" (2024), section 4.
+
+    Examples
+    --------
+    >>> low, high = bound_mean([0.25] * 100, [0.25] * 100, [1.0] * 100, 0.05)
+    >>> round(low, 3), round(high, 3)
+    (0.214, 0.288)
+    """
+    bets = np.asarray(stakes)
+    low = _bound_below(np.asarray(least), bets, risk / 2)
+    return low, max(low, 1 - _bound_below(1 - np.asarray(most), bets, risk / 2))
+
+
+def _bound_below(values: Floats, stakes: Floats, risk: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        mean = (low + high) / 2
+        # The capital falls as the mean grows, as less is bet and won.
+        gains = np.log1p(np.minimum(stakes, _MOST_BET / mean) * (values - mean))
+        if np.cumsum(gains).max(initial=0.0) >= -np.log(risk):
+            low = mean
+        else:
+            high = mean
+    return low
 
 
 _HOLDS = "the model as it computes"
@@ -163,13 +221,17 @@ def _walk(
     are_tails: Integers,
     random: Generator,
     is_over: Callable[[], bool] = lambda: False,
+    event: Flags | None = None,
 ) -> Ends:
     """Let the model go on from nodes until something is settled; all walks go step by step.
 
-    Where it is over before, labels are -1.
+    Where it is over before, labels are -1. To value an event, what a row settles counts with its
+    probability, and the walk goes on for what is open (Rao and Blackwell). When that stands for
+    little, it goes on by chance as the model does; where that ends, what ends there counts.
     """
     reading, count = frontier.reading, len(nodes)
     labels, columns = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    values, weights = np.zeros(count), np.ones(count)
     nodes, active = nodes.copy(), np.arange(count)
     while len(active):
         frontier.interrupts.check()
@@ -194,22 +256,37 @@ def _walk(
                 after = frontier.map_of(node)
                 row = table[place]
                 if are_tails[walks[0]]:  # what was opened before is not drawn from a tail
-                    opened = frontier.opened_behind(node)
+                    opened = frontier.find_opened(node)
                     row = np.where(after.settled > reading.control, row, 0.0)
                     row[1 + opened[opened >= 0]] = 0.0
+                is_split, ending = False, 0.0
+                if event is not None:
+                    kinds = np.bincount(after.settled, row, reading.control + 2) / row.sum()
+                    match, follows = float(kinds[: len(event)][event].sum()), float(kinds[-1])
+                    follows *= len(after.live) > 0
+                    weight = weights[walks[0]]  # all walks that are here came the same way
+                    if is_split := weight * follows >= _LEAST_WEIGHT:
+                        values[walks] += weight * match
+                        weights[walks] *= follows
+                        row = np.where(after.settled > reading.control, row, 0.0)
+                    else:
+                        ending = weight * match / (1 - follows)
                 cumulative = np.cumsum(row)
                 drawn = np.searchsorted(
                     cumulative, random.random(len(walks)) * cumulative[-1], side="right"
                 )
                 columns[walks] = np.minimum(drawn, len(row) - 1)
                 labels[walks] = after.settled[columns[walks]]
+                if not is_split:
+                    has_ended = (labels[walks] <= reading.control) | (len(after.live) == 0)
+                    values[walks[has_ended]] += ending
                 if len(after.live):  # else what is open is cut
                     going.append(walks[labels[walks] > reading.control])
         active = np.concatenate(going) if going else active[:0]
         are_tails = np.zeros(count, dtype=bool)
         if len(active):
             _step(frontier, nodes, columns, active)
-    return Ends(labels, nodes, columns)
+    return Ends(labels, nodes, columns, values, weights)
 
 
 def _step(frontier: Frontier, nodes: Integers, columns: Integers, active: Integers) -> None:
