@@ -12,9 +12,9 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 288,
-    "lines in all": 60_000,
-    "lines of code": 39_080,
+    "files": 289,
+    "lines in all": 60_700,
+    "lines of code": 39_600,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,
@@ -28,7 +28,7 @@ AT_MOST = {
     "learn: functions": 176,
     "learn: files": 31,
     "learn: greatest depth of the user's function": 11,
-    "distill: functions": 289,
+    "distill: functions": 291,
     "distill: files": 44,
     "distill: greatest depth of the user's network": 12,
 }

@@ -49,6 +49,7 @@ OTHERS = [
     "refit a.json b.json --symbols 200 -o out.json",
     "quotient a.json -o out.json",
     "coherence a.json b.json",
+    "support a.json -o may.json",
     "ask complexity golden.json",
     "condition a.json 01 --as begins -o out.json",
     "convert a.json -o out.npz",

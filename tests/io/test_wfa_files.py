@@ -84,7 +84,8 @@ BAD = {
     "initial sums to 0.5": lambda text: text.replace("[0.25,0.75]", "[0.25,0.25]"),
     "initial is not an array of numbers": lambda text: text.replace("[0.25,", '["often",'),
     "matrices is not an array of numbers": lambda text: text.replace("[0.1,0.0]", "[0.1]"),
-    "its format is 'dfa', not 'pdfa'": lambda text: text.replace('"pfa"', '"dfa"'),
+    "key 'accepting' is missing; a DFA needs": lambda text: text.replace('"pfa"', '"dfa"'),
+    "its format is 'nfa', not 'pdfa'": lambda text: text.replace('"pfa"', '"nfa"'),
     "version 2 is newer": lambda text: text.replace('"version":1', '"version":2'),
     "neither a string nor an integer": lambda text: text.replace('["0","1"]', '["0",1.5]'),
 }

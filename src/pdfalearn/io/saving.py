@@ -147,7 +147,7 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     writers = _writers_for(type(thing))
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", "WFA", "DFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", *classes, "WFA", "DFA", "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )

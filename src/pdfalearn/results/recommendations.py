@@ -185,6 +185,8 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
         growth = f"states grew from {coarser[-1]:,} to {here.states:,} at {name}"
         return Recommendation(None, f"{_DISTILL}; {growth}, and beyond learning did not end")
     reason = "larger automata are not nearer to the model"
-    if is_largest:
+    if sweep.is_exact and losses[chosen].sum() <= NOTHING * lengths.sum():
+        reason = f"its divergence is at most {NOTHING:g}"
+    elif is_largest:
         reason = "the largest automaton that was learnt is the nearest; a finer one may be nearer"
     return Recommendation(here, f"{name}, {count_text(here.states, 'states')}; {reason}")
