@@ -27,6 +27,9 @@ from pdfalearn.rows import Rows
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+# vLLM lists at most this many tokens where it is started as the how-to says.
+_MOST_LISTED = 128
+
 
 class ServedAnswers(LanguageModel):
     """A language model behind a server, over its whole vocabulary: `Answers` from afar.
@@ -112,7 +115,7 @@ class ServedAnswers(LanguageModel):
         self.alphabet = Alphabet(range(count))
         paths = {n: self._server.encode_prompt(one, chat=chat) for n, one in named.items()}
         self.prompt, self.first_words = part_prompts(paths)
-        tops = (count, *TOPS) if top is None else (check_integer(top, "top", 1),)
+        tops = (count, _MOST_LISTED, *TOPS) if top is None else (check_integer(top, "top", 1),)
         self.top = self._server.find_top(self.prompt, tops)
         self.cost = QueryCost(word=1.0, prefix=1.0)
 
