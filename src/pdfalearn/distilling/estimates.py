@@ -307,7 +307,7 @@ def make_frontier(
 
 
 def _widen(interval: Interval, found: Measurement, held_out: HeldOut) -> Interval:
-    """Widen an interval by what held-out words cannot show, as rows are given all answers later."""
+    """Widen an interval by what held-out words cannot show, as all answers are used later."""
     mean, low, high = held_out.add_unseen(interval, found.pdfa)
     least = max(0.0, found.training_divergence - held_out.noise)
     return Interval(mean, low * min(1.0, least / max(mean, _ROUNDING)), high + found.rare)

@@ -313,7 +313,7 @@ def check_tolerance(equivalence: object) -> Tolerance:
     if isinstance(equivalence, Tolerance):
         return equivalence
     raise InputError(
-        f"equivalence={equivalence!r} is not a similarity, and wlstar joins what is similar; use "
+        f"equivalence={equivalence!r} is not a similarity, and wlstar merges similar rows; use "
         "Tolerance(t), such as Tolerance(0.001), or lpstar, which takes both"
     )
 

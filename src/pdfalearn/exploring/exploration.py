@@ -234,8 +234,8 @@ class Exploration(Frozen):
         """Bound how likely a match is by what is certain and by samples of what is open.
 
         Exploring goes on while a call still lowers the gap by more than samples would. Then
-        answers are drawn from what is open only, a number that is fixed before, and the interval
-        of Clopper and Pearson is laid into the gap.
+        answers are drawn of what is open only. Each adds up what rows decide on its way, and the
+        interval is one by betting, which holds wherever drawing stops.
 
         Parameters
         ----------

@@ -28,12 +28,12 @@ _WINDOW = 1 / 16
 # A walk goes on for certain while it stands for at least this much.
 _LEAST_WEIGHT = 1 / 4
 _MOST_AT_ONCE = 1024
-# To the first walks goes about so large a part of the calls, if each takes one.
+# The first walks get about 1/128 of the calls, if each takes one.
 _FIRST = 128
-# The last walks are not shared out any more.
+# When at most this many walks are left, all are drawn at once.
 _FEW = 4
 _DRAWING_CALLS = 100_000
-# Before anything is drawn, the variance is guessed as if there were so much of a value of each end.
+# The variance is guessed at first as if this much of a 0 and of a 1 had been seen.
 _GUESSED = 0.3
 # At most this share of the capital is bet, so that one value cannot lose all of it.
 _MOST_BET = 0.97

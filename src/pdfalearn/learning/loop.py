@@ -96,8 +96,8 @@ def learn(
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
-        follows the paper to the letter. "lpstar" and "wlstar" are its rivals: the first takes a
-        `Tolerance`, too, the second needs one. A callable takes an `ObservationTree` and returns a
+        follows the paper to the letter. "lpstar" and "wlstar" are its rivals: "lpstar" also
+        takes a `Tolerance`, and "wlstar" needs one. A callable takes an `ObservationTree` and returns a
         learner, which needs the verbs ``start``, ``refine`` and ``hypothesis`` only; that is also
         how to choose a learner's parameters.
     reference : PDFA, optional

@@ -52,6 +52,7 @@ class Point:
     divergence: float
     """KL(model ‖ automaton) per symbol in nats: the mean over positions where it is finite.
 
+    It was measured before the rows, and contexts, were given all answers, held-out ones too.
     Recorded words say at each position what followed, and nothing else: for a frontier of words
     this is their cross-entropy."""
     low: float

@@ -191,7 +191,8 @@ def wrapped_pdfa(model: LanguageModel, *, most_cells: int = _MOST_CELLS) -> PDFA
     Parameters
     ----------
     model : LanguageModel
-        An `AutomatonModel`, in `Guided`, `TopK`, `TopP` and `Temperature` or in none of them.
+        An `AutomatonModel`, in `Guided`, `TopK`, `TopP`, `Temperature` and what `support_dfa` cuts
+        by, or in none of them.
     most_cells : int
         How many probabilities the automaton may have.
 
