@@ -97,9 +97,9 @@ def learn(
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
         follows the paper to the letter. "lpstar" and "wlstar" are its rivals: "lpstar" also
-        takes a `Tolerance`, and "wlstar" needs one. A callable takes an `ObservationTree` and returns a
-        learner, which needs the verbs ``start``, ``refine`` and ``hypothesis`` only; that is also
-        how to choose a learner's parameters.
+        takes a `Tolerance`, and "wlstar" needs one. A callable takes an `ObservationTree` and
+        returns a learner, which needs the verbs ``start``, ``refine`` and ``hypothesis`` only; that
+        is also how to choose a learner's parameters.
     reference : PDFA, optional
         An automaton that the model may be like, such as that of an earlier version. It is a guess
         only: the result is what it would be without, up to the numbers of states, and the less
