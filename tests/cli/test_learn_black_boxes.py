@@ -131,8 +131,9 @@ def test_nothing_that_is_needed_is_overwritten(option: str, black_boxes: Path) -
     if option == "--sampler":
         error = error_of("learn", *target, "--sampler", "words.json", "-o", "words.json")
     else:
-        kept = ["--store", "answers.json", "--model-id", "m"]
-        error = error_of("learn", *target, *kept, option, "answers.json")
+        file = "answers.svg" if option == "--tree" else "answers.json"
+        kept = ["--store", file, "--model-id", "m"]
+        error = error_of("learn", *target, *kept, option, file)
     assert "has to be a file of its own" in error
 
 

@@ -51,7 +51,7 @@ def test_nothing_is_stored_in_it() -> None:
 def test_every_cell_shows_what_it_should(cells: list[Any]) -> None:
     model, result, picture, question, frontier = cells
     assert model["outputs"] == []
-    assert "<b>pac:</b>" in data_of(result)["text/html"]
+    assert "<pre>pac: with probability" in data_of(result)["text/html"]
     assert "data:image/svg+xml" in data_of(result)["text/html"]
     assert "Weather" in data_of(picture)["image/svg+xml"]
     assert 0 < float(data_of(question)["text/plain"]) < 1

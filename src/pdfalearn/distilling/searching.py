@@ -55,8 +55,8 @@ def search(
 
     A size may come twice: the second automaton is better.
 
-    With ``cycles`` small automata are made larger and smaller again, and prefixes are merged, too,
-    unless answers are ``counted``: what followed, and not exact.
+    With ``cycles`` prefixes are merged, too, and small automata are made larger and smaller again.
+    ``counted`` says that answers are counts of what followed, and not exact.
     """
     lumped = evidence.lumped
     for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
@@ -199,9 +199,12 @@ class Search:
     def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
         """Return the automaton of merged prefixes, if few states are enough for it."""
         evidence, settings = self._evidence, self._settings
-        if self._counted or not settings.cycled or sizes[-1] > settings.merged:
-            return None
-        machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
+        if self._counted:
+            machine = merge_prefixes(evidence, 0.0, settings.grown, deviations=settings.deviations)
+        elif settings.cycled and sizes[-1] <= settings.merged:
+            machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
+        else:
+            machine = None
         return machine and polish_and_prune(self._objective, self._objective.fit(machine))
 
     def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:

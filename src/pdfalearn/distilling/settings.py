@@ -17,7 +17,7 @@ from pdfalearn.results import DistillingInterrupted, DistillingProgress
 class SearchSettings:
     """What decides how long a search takes, and how near it comes.
 
-    Four settings matter. All others are attributes that are better left alone: they were measured
+    Five settings matter. All others are attributes that are better left alone: they were measured
     together, and small changes hardly show.
 
     Parameters
@@ -32,6 +32,9 @@ class SearchSettings:
     tolerated : float
         How many nats a word exact answers may differ by after prefixes that become one state. More
         makes fewer states, and may miss a difference.
+    deviations : float
+        By how many standard deviations counts must differ more than by chance for prefixes to be
+        different states. With fewer there are more states, some of them by chance.
     reluctance : float
         The nats that a transition must gain to be moved. More overfits less where words are few.
 
@@ -44,6 +47,7 @@ class SearchSettings:
     largest: int = 1500
     cycled: int = 64
     tolerated: float = 0.02
+    deviations: float = 4.0
     reluctance: float = 0.5
 
     # All that follows is better left alone. A search starts with this many contexts at least, if
@@ -57,7 +61,7 @@ class SearchSettings:
     # Prefixes of exact answers are merged if this many states are enough.
     merged: int = 64
     # An automaton of merged prefixes is made larger up to this many states, if there are this many
-    # answers for each.
+    # answers for each; and counted prefixes are merged into at most this many states.
     grown: int = 250
     answers_a_state: int = 20
     # Polishing ends after this many rounds, or when one lowers the loss by less than this share.

@@ -142,7 +142,7 @@ def bound_mean(
     --------
     >>> low, high = bound_mean([0.25] * 100, [0.25] * 100, [1.0] * 100, 0.05)
     >>> round(low, 3), round(high, 3)
-    (0.214, 0.288)
+    (0.212, 0.288)
     """
     bets = np.asarray(stakes)
     low = _bound_below(np.asarray(least), bets, risk / 2)
