@@ -153,12 +153,28 @@ def test_a_table_that_breaks_off_anywhere_is_mended(left: int, finished: Path) -
     assert untimed(rows_of(finished)) == whole
 
 
-@pytest.mark.parametrize("line", ["spoilt", "{}", "[1]", '{"experiment": 1}'])
+BAD_LINES = ["spoilt", "{}", "[1]", '{"experiment": 1}', pytest.param("[" * 99999, id="deep")]
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
 def test_a_line_that_is_not_a_run_is_named(line: str, finished: Path) -> None:
     path = finished / "runs.jsonl"
     path.write_text(path.read_text() + line + "\n")
     for use in (run_small, write_report):
         with pytest.raises(FileFormatError, match=r"runs\.jsonl, line 7: not a run: .* delete the"):
+            use(finished)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("experiment", "1"), ("experiment", 9), ("states", "no"), ("run", True), ("ndcg", None)],
+)
+def test_a_run_with_a_wrong_part_is_named(name: str, value: object, finished: Path) -> None:
+    path = finished / "runs.jsonl"
+    row = json.loads(path.read_text().splitlines()[0])
+    path.write_text(path.read_text() + json.dumps(row | {name: value}) + "\n")
+    for use in (run_small, write_report):
+        with pytest.raises(FileFormatError, match=rf"line 7: not a run: .*{name} .*; delete the"):
             use(finished)
 
 

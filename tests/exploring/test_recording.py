@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -195,6 +198,93 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     for name in ("march", "march.json", "march.html"):
         with pytest.raises(InputError, match=r"those that work: \.jsonl, \.csv"):
             explore(pdfa, "a*", gap=0.1).save(tmp_path / name)
+
+
+def test_a_full_disk_loses_no_row(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    pdfa, file = random_target(np.random.default_rng(1)), tmp_path / "store.jsonl"
+    question: Any = {"languages": "a*b", "gap": 0, "store": file, "batch": 2}
+    explore(pdfa, **question, budget=Budget(max_words=8))
+    before, limits = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, limits[1]))
+    try:
+        with pytest.raises(InputError, match="could not be written: File too large"):
+            explore(pdfa, **question, budget=Budget(max_words=20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.read_bytes() == before
+    explore(pdfa, **question, budget=Budget(max_words=20))
+    assert len(Baseline(file).rows) == 20
+
+
+def test_explorations_that_take_turns_keep_one_store(tmp_path: Path) -> None:
+    pdfa, file = random_target(np.random.default_rng(1)), tmp_path / "store.jsonl"
+    question: Any = {"gap": 0, "batch": 2, "budget": Budget(max_words=6)}
+    one, two = (explore(pdfa, "a*b", store=file, **question) for _ in range(2))
+    with pytest.raises(InputError, match="another question"):
+        explore(pdfa, "b", store=file)
+    more = one.more(gap=0, budget=Budget(max_words=12)), two.more(gap=0, budget=Budget(max_words=8))
+    alone = explore(pdfa, "a*b", gap=0, batch=2, budget=Budget(max_words=14))
+    assert (more[1].low, more[1].high) == (alone.low, alone.high)
+    for each in more:
+        each.close()
+    assert len(Baseline(file).rows) == 18
+    assert drift(file, pdfa).low == 0
+
+
+def test_explorations_do_not_write_to_one_store_at_once(tmp_path: Path) -> None:
+    def answer(words: list[Any]) -> list[list[float]]:
+        explore(model, "a*b", store=tmp_path / "store.jsonl", model_id="x")
+        raise AssertionError
+
+    model = FunctionModel(answer, "ab")
+    with pytest.raises(InputError, match="another run is at work"):
+        explore(model, "a*b", store=tmp_path / "store.jsonl", model_id="x")
+
+
+def change_array(members: dict[str, Any], name: str, kind: str, value: float) -> None:
+    array = np.frombuffer(base64.b64decode(members[name]), kind).copy()
+    array[0] = value
+    members[name] = base64.b64encode(array.tobytes()).decode()
+
+
+HOSTILE: dict[str, tuple[int, Any]] = {
+    "no question": (0, lambda line: line.update(question=None)),
+    "another question": (0, lambda line: line.update(question={})),
+    "no languages": (0, lambda line: line["question"].update(languages=None)),
+    "prompts of texts": (0, lambda line: line["question"].update(prompts={"": ["a"]})),
+    "a deep one": (0, lambda line: None),
+    "a large column": (1, lambda line: change_array(line, "columns", "<i4", 99)),
+    "a column below 0": (1, lambda line: change_array(line, "columns", "<i4", -1)),
+    "a share below 0": (1, lambda line: change_array(line, "values", "<f8", -3)),
+    "a share above 1": (1, lambda line: change_array(line, "values", "<f8", 3)),
+    "NaN": (1, lambda line: change_array(line, "values", "<f8", np.nan)),
+    "an infinite rest": (1, lambda line: change_array(line, "rests", "<f8", np.inf)),
+    "no values": (1, lambda line: line.update(values="")),
+    "no rests": (1, lambda line: line.update(rests="")),
+    "untold as a text": (1, lambda line: line.update(untold=["0.5"] * len(line["words"]))),
+    "a word of texts": (1, lambda line: line["words"].__setitem__(0, ["a"])),
+    "a word of other symbols": (1, lambda line: line["words"].__setitem__(0, [99])),
+    "a state that is true": (1, lambda line: line["states"].__setitem__(0, True)),
+}
+"""What somebody may write into a line of a file, with a new checksum."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_of_somebody_else_is_refused(name: str, tmp_path: Path) -> None:
+    pdfa, file = random_target(np.random.default_rng(1)), tmp_path / "store.jsonl"
+    explore(pdfa, "a*b", gap=0, store=file, batch=2, budget=Budget(max_words=8))
+    number, change = HOSTILE[name]
+    lines = file.read_text().splitlines()
+    members = json.loads(lines[number])
+    del members["crc32"]
+    change(members)
+    text = json.dumps(members) if name != "a deep one" else f'{{"a":{"[" * 99999}{"]" * 99999}}}'
+    lines[number] = f'{text[:-1]}, "crc32": {crc32(text.encode())}}}'
+    file.write_text("\n".join([*lines, ""]))
+    for use in (lambda: drift(file, pdfa), lambda: explore(pdfa, "a*b", gap=0, store=file)):
+        with pytest.raises(FileFormatError, match=r"store\.jsonl .*write the file anew|line 2: "):
+            use()
 
 
 def test_rows_are_kept_by_what_they_settle(monkeypatch: pytest.MonkeyPatch) -> None:

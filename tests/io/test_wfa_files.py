@@ -82,7 +82,15 @@ BAD = {
     "has the key|is not JSON": lambda text: text[:-20],
     "an object with the keys": lambda text: text.replace('"ends"', '"end"'),
     "initial sums to 0.5": lambda text: text.replace("[0.25,0.75]", "[0.25,0.25]"),
-    "initial is not an array of numbers": lambda text: text.replace("[0.25,", '["often",'),
+    "a part of initial is 'often', not a finite number": lambda text: text.replace(
+        "[0.25,", '["often",'
+    ),
+    "a part of ends is '0.5', not a finite number": lambda text: text.replace("0.5]}", '"0.5"]}'),
+    "a part of ends is True, not a finite number": lambda text: text.replace("0.5]}", "true]}"),
+    "a part of ends is 10{17}.*, not a finite number": lambda text: text.replace(
+        "0.5]}", f"{10**400}]}}"
+    ),
+    "a part of initial is 1, not a list": lambda text: text.replace("[0.25,0.75]", "1"),
     "matrices is not an array of numbers": lambda text: text.replace("[0.1,0.0]", "[0.1]"),
     "key 'accepting' is missing; a DFA needs": lambda text: text.replace('"pfa"', '"dfa"'),
     "its format is 'nfa', not 'pdfa'": lambda text: text.replace('"pfa"', '"nfa"'),
@@ -110,7 +118,7 @@ def test_a_wfa_is_no_pfa(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="matrices has entries that are not probabilities"):
         load(tmp_path / "x.json")
     (tmp_path / "x.json").write_text(text.replace("-0.5", "1e999"))
-    with pytest.raises(FileFormatError, match="matrices has entries that are not finite"):
+    with pytest.raises(FileFormatError, match="a part of matrices is inf, not a finite number"):
         load(tmp_path / "x.json")
     with pytest.raises(InputError, match="cannot save a file of this ending"):
         save(odd, tmp_path / "x.dot")

@@ -158,6 +158,11 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         "{}",
         '{"prefix":[],"words":[[9]],"cut":[]}',
         '{"prefix":[],"words":[[0]],"cut":[4]}',
+        '{"prefix":[],"words":[[0]],"cut":[-1]}',
+        '{"prefix":[],"words":[[0]],"cut":[true]}',
+        '{"prefix":[],"words":[[[0]]],"cut":[]}',
+        '{"prefix":[0.5],"words":[[0]],"cut":[]}',
+        '{"prefix":0,"words":[[0]],"cut":[]}',
     ):
         good = store.read_bytes()
         store.write_bytes(good + line.encode() + b"\n")

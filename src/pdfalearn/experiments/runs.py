@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from pdfalearn.displays import RunsLine, show_progress
 from pdfalearn.equivalence import Quantization, Tolerance, distinguish
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.experiments.plans import Case, Plan, experiments_named, plan_experiment
-from pdfalearn.files import check_kind, lock_file, parse_object, replacing
+from pdfalearn.files import check_kind, lock_file, parse_object, replacing, wrong
 from pdfalearn.learning import SIMILARITY_LEARNERS, learn
 from pdfalearn.metrics import evaluate
 from pdfalearn.pdfa import PDFA
@@ -76,6 +76,7 @@ class Run(Case):
 
 
 _NAMES = [field.name for field in fields(Run)]
+_TYPES = {name: (kind, *get_args(kind)) for name, kind in get_type_hints(Run).items()}
 # What the statistics of learning have under the same names.
 _COSTS = _NAMES[_NAMES.index("states") : _NAMES.index("word_error_rate")]
 
@@ -138,7 +139,11 @@ def read_runs(folder: Path) -> dict[str, Run]:
     for number, line in enumerate(lines, start=1):
         try:
             run = Run(**json.loads(line))
-        except (TypeError, ValueError) as error:
+            for part, value in vars(run).items():
+                if type(value) not in _TYPES[part]:
+                    raise wrong(part, value, "of its type")
+            experiments_named(str(run.experiment))
+        except (TypeError, ValueError, RecursionError) as error:
             remedy = "delete the line, and the run is done again"
             raise FileFormatError(f"{path}, line {number}: not a run: {error}; {remedy}") from error
         runs[run.key] = run

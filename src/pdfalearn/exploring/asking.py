@@ -32,13 +32,7 @@ from pdfalearn.exploring.live_questions import (
     words_of_prompts,
     write_language,
 )
-from pdfalearn.exploring.recording import (
-    Baseline,
-    Question,
-    RecordedRows,
-    open_record,
-    text_of,
-)
+from pdfalearn.exploring.recording import Baseline, Question, RecordedRows, open_record, text_of
 from pdfalearn.models import Answers, LanguageModel, as_model, close_quietly, open_model
 from pdfalearn.pdfa import PDFA
 from pdfalearn.stores import model_key
@@ -211,7 +205,7 @@ class LiveRun:
         }
         for model in models:
             if isinstance(model, Baseline):
-                model.check(self.question)
+                model.check(self.question, 1 + len(self.alphabet), reading.control + 2)
         self._store: tuple[Path, str] | None = None
         self._is_free = all(model.cost.is_free for model in live)
         usual = _FREE_BATCH if self._is_free else _BATCH
@@ -251,7 +245,7 @@ class LiveRun:
     def _open(self, model: LanguageModel | Baseline) -> LanguageModel:
         kinds = self.frontier.reading.control + 2
         if isinstance(model, Baseline):
-            return model.make_rows(self.alphabet, kinds)
+            return RecordedRows(None, model.rows, self.alphabet, kinds)
         opened = open_model(model)
         if self._store is None:
             return opened
@@ -282,11 +276,7 @@ class LiveRun:
         return low + opened @ self._certain_to, low + opened @ self._open_to
 
     def go_on(
-        self,
-        *,
-        gap: float,
-        budget: Budget | None = None,
-        at_least: float | None = None,
+        self, *, gap: float, budget: Budget | None = None, at_least: float | None = None
     ) -> Exploration:
         """Explore until the gap, a verdict or the budget is reached."""
         gap = check_number(gap, "gap", 0, 1)

@@ -13,11 +13,7 @@ from pdfalearn.alphabet import Word
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
-from pdfalearn.exploring.asking import (
-    DEFAULT_CALLS,
-    LiveRun,
-    Progress,
-)
+from pdfalearn.exploring.asking import DEFAULT_CALLS, LiveRun, Progress
 from pdfalearn.exploring.exploration import ExplorationInterrupted
 from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.exploring.live_questions import Languages, Left, Match, OfText

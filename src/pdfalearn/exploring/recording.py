@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from zlib import crc32
@@ -13,9 +14,11 @@ from zlib import crc32
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
+from pdfalearn.checks import wrong_rows
 from pdfalearn.errors import FileFormatError, InputError, ModelError
 from pdfalearn.exploring.prefixes import Told
 from pdfalearn.exploring.readings import StateMap
+from pdfalearn.files import check_keys, check_numbers, lock_file, parse_json
 from pdfalearn.models import (
     Batch,
     CheckedModel,
@@ -30,6 +33,9 @@ from pdfalearn.typing import Codes, Flags, Floats, Integers
 _FORMAT, _VERSION = "pdfalearn answers", 2
 # What the last line says: how many rows there are.
 _END = "rows in all"
+# The parts of a question.
+_ASKED = {"languages", "match", "within", "cut_ends", "stops", "prompts"}
+_ASKED |= {"prompt", "ends", "symbols", "automaton"}
 # What stands last in each line: a checksum of all that stands before it.
 _CHECK = ', "crc32": '
 # Of larger rows these many columns are kept, the likeliest that leave a question open, and that
@@ -104,8 +110,8 @@ class Baseline:
         """The languages that the file has answers for."""
         return dict(self.question["languages"])
 
-    def check(self, question: Question, key: str | None = None) -> None:
-        """Refuse a file that is about another question, or another model."""
+    def check(self, question: Question, width: int, kinds: int, key: str | None = None) -> None:
+        """Refuse a file that is about another question, or another model, or has other columns."""
         for name, asked in question.items():
             if (stored := self.question.get(name)) != asked:
                 raise InputError(
@@ -123,10 +129,13 @@ class Baseline:
                 f"{self.path} has no end: its run was killed, or a part of the file is lost, and "
                 "a baseline is whole; go on with that run, which keeps what is there, or begin anew"
             )
-
-    def make_rows(self, alphabet: Alphabet, kinds: int) -> RecordedRows:
-        """Return what answers from the file alone."""
-        return RecordedRows(None, self.rows, alphabet, kinds)
+        for (_, word), row in self.rows.items():
+            columns = np.append(row.columns, [1 + symbol for symbol in word])
+            shares = np.concatenate([row.values, row.rests, [row.untold]])
+            are_right = (columns >= 0) & (columns < width) & (len(row.columns) == len(row.values))
+            is_wrong = wrong_rows(shares[None], tolerance=_SAME).any() or len(row.rests) != kinds
+            if is_wrong or not are_right.all():
+                raise FileFormatError(f"{self.path} has wrong rows; write the file anew")
 
 
 class RecordedRows(CheckedModel):
@@ -139,26 +148,38 @@ class RecordedRows(CheckedModel):
         alphabet: Alphabet,
         kinds: int,
         path: Path | None = None,
-        *,
-        is_ended: bool = False,
+        read: Callable[[], tuple[dict[Key, Row], bool]] | None = None,
     ) -> None:
         self.model, self.alphabet, self._rows = model, alphabet, rows
-        self._kinds, self._path, self._is_ended = kinds, path, is_ended
+        self._kinds, self._path, self._read = kinds, path, read
+        self._lock: ExitStack | None = None
+        self._size, self._is_ended = -1, False
+        self.begin()
+
+    def begin(self) -> None:
+        """Let nobody else write to the file until `end`, and read what was written meanwhile."""
+        if self._path is None or self._read is None or self._lock is not None:
+            return
+        with _named_errors(self._path, "written"), ExitStack() as stack:
+            lock = self._path.with_name(f"{self._path.name}.lock")
+            stack.enter_context(lock_file(lock, "another run"))
+            self._path.touch()
+            if self._path.stat().st_size != self._size:
+                self._rows, self._is_ended = self._read()
+                self._size = self._path.stat().st_size
+            self._lock = stack.pop_all()
 
     def tell(
         self, batch: Batch, states: Integers, map_of: Callable[[int], StateMap], whole: Flags
     ) -> Told:
         """Return rows, asked or stored; those that are wanted whole with all of their columns."""
+        self.begin()
         width, kinds = 1 + len(self.alphabet), self._kinds
         words = [tuple(word) for word in batch.words]
         keys: list[Key] = list(zip(states.tolist(), words, strict=True))
         known = [self._rows.get(key) for key in keys]
-        missing = np.array(
-            [
-                row is None or (all_ and row.rests.any())
-                for row, all_ in zip(known, whole, strict=True)
-            ]
-        ).nonzero()[0]
+        pairs = zip(known, whole, strict=True)
+        missing = np.flatnonzero([r is None or bool(all_ and r.rests.any()) for r, all_ in pairs])
         rests = np.zeros((len(keys), kinds))
         told = Told(np.zeros((len(keys), width)), rests, np.zeros(len(keys)))
         if len(missing) and self.model is not None:
@@ -178,11 +199,7 @@ class RecordedRows(CheckedModel):
         return told
 
     def _ask(
-        self,
-        batch: Batch,
-        keys: Sequence[Key],
-        places: Integers,
-        map_of: Callable[[int], StateMap],
+        self, batch: Batch, keys: Sequence[Key], places: Integers, map_of: Callable[[int], StateMap]
     ) -> Told:
         """Ask the model, and write what it told, also if it failed half-way."""
         model = cast("LanguageModel", self.model)
@@ -193,7 +210,7 @@ class RecordedRows(CheckedModel):
                 if keys[place] not in self._rows:
                     new[keys[place]] = Row.of(row, untold, map_of(place), self._kinds)
             if self._path is not None and new:
-                _write(self._path, [_row_line(new)])
+                _write(self._path, _row_line(new))
                 self._is_ended = False
             self._rows |= new
 
@@ -209,10 +226,13 @@ class RecordedRows(CheckedModel):
         return told
 
     def end(self) -> None:
-        """Write that nothing is missing, unless that is written."""
-        if self._path is not None and not self._is_ended:
-            _write(self._path, [_end_line(self._rows)])
-            self._is_ended = True
+        """Write that nothing is missing, unless that is written; then others may write."""
+        lock, self._lock = self._lock, None
+        if self._path is not None and lock is not None:
+            with lock:
+                if not self._is_ended:
+                    self._size = _write(self._path, _format_line({_END: len(self._rows)}))
+                self._is_ended = True
 
     def close(self) -> None:
         """Close the model."""
@@ -222,7 +242,7 @@ class RecordedRows(CheckedModel):
 
 
 def open_record(
-    path: str | Path,
+    path: Path,
     question: Question,
     key: str,
     model: LanguageModel,
@@ -230,18 +250,27 @@ def open_record(
     kinds: int,
 ) -> RecordedRows:
     """Return an opened model with the rows of a file, which is made if it is missing."""
-    path = Path(path)
-    rows, is_ended = dict[Key, Row](), False
-    if path.exists() and path.stat().st_size:
+
+    def read() -> tuple[dict[Key, Row], bool]:
+        if not (size := path.stat().st_size):
+            _write(path, _header_line(question, key))
+            return {}, False
         stored = Baseline(path)
-        stored.check(question, key)
-        rows, is_ended = stored.rows, stored.is_whole
-        if stored.size < path.stat().st_size:  # a line that a killed process left unfinished
+        stored.check(question, 1 + len(model.alphabet), kinds, key)
+        if stored.size < size:  # a line that a killed process left unfinished
             os.truncate(path, stored.size)
-    else:
-        _write(path, [_header_line(question, key)], os.O_TRUNC)
-    _compare(path, rows, model)
-    return RecordedRows(opened, rows, model.alphabet, kinds, path, is_ended=is_ended)
+        _compare(path, stored.rows, model)
+        return stored.rows, stored.is_whole
+
+    return RecordedRows(opened, {}, model.alphabet, kinds, path, read)
+
+
+@contextmanager
+def _named_errors(path: Path, verb: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} could not be {verb}: {error.strerror}") from error
 
 
 def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
@@ -261,17 +290,14 @@ def _compare(path: Path, rows: Mapping[Key, Row], model: LanguageModel) -> None:
 
 def text_of(question: Question, key: str, rows: Mapping[Key, Row]) -> str:
     """Return a whole file."""
-    lines = _header_line(question, key), *([_row_line(rows)] if rows else []), _end_line(rows)
+    lines = [_row_line(rows)] if rows else []
+    lines = [_header_line(question, key), *lines, _format_line({_END: len(rows)})]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _header_line(question: Question, key: str) -> str:
     header = {"format": _FORMAT, "version": _VERSION, "model": key, "question": question}
     return _format_line(header)
-
-
-def _end_line(rows: Mapping[Key, Row]) -> str:
-    return _format_line({_END: len(rows)})
 
 
 def _format_line(members: Mapping[str, Any]) -> str:
@@ -284,22 +310,21 @@ def _read_line(line: bytes) -> dict[str, Any]:
     before, _, check = line.rpartition(_CHECK.encode())
     if crc32(before + b"}") != int(check.strip().removesuffix(b"}")):
         raise ValueError("the line has another checksum")
-    members = json.loads(before + b"}")
-    return dict(members)
+    return parse_json(before + b"}", "it")
 
 
-def _write(path: Path, lines: Sequence[str], how: int = os.O_APPEND) -> None:
-    """Write lines in one call of the system, so that nobody sees a part of them."""
-    data = "".join(line + "\n" for line in lines).encode()
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+def _write(path: Path, line: str) -> int:
+    """Append a line in one call of the system, or nothing of it; return the size of the file."""
+    data = f"{line}\n".encode()
+    with _named_errors(path, "written"), path.open("ab", buffering=0) as file:
+        size = file.tell()
         try:
             while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise InputError(f"{path} could not be written: {error.strerror}") from error
+                data = data[file.write(data) :]
+        except OSError:  # the disk is full, say
+            file.truncate(size)
+            raise
+        return file.tell()
 
 
 def _row_line(rows: Mapping[Key, Row]) -> str:
@@ -324,10 +349,8 @@ def _pack(array: np.ndarray[Any, Any]) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
     """Read a file; return its header, its rows, where its last whole line ends, and if it ended."""
-    try:
+    with _named_errors(path, "read"):
         lines = path.read_bytes().splitlines(keepends=True)
-    except OSError as error:
-        raise InputError(f"{path} could not be read: {error.strerror}") from error
     size, rows, is_ended = sum(map(len, lines)), dict[Key, Row](), False
     if lines and not lines[-1].endswith(b"\n"):
         size -= len(lines.pop())
@@ -337,6 +360,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
         if header["format"] != _FORMAT or header["version"] != _VERSION:
             raise ValueError("another format")
         header = {name: header[name] for name in ("model", "question")}
+        question = check_keys(header["question"], _ASKED, "its question")
+        dict(question["languages"] | question["prompts"])
+        check_numbers([*question["prompts"].values(), question["prompt"]], "prompts", 2, 2**31)
         for line in lines[1:]:
             number += 1
             members = _read_line(line)
@@ -358,11 +384,13 @@ def _read_rows(members: Mapping[str, Any], rows: dict[Key, Row]) -> None:
     def unpack(name: str, kind: str) -> Any:
         return np.frombuffer(base64.b64decode(members[name]), kind)
 
-    count = len(members["words"])
-    cuts = np.cumsum(members["counts"])[:-1]
+    states, counts = (check_numbers(members[name], name, 1, 2**31) for name in ("states", "counts"))
+    words = check_numbers(members["words"], "words", 2, 2**31)
+    untold = check_numbers(members["untold"], "untold", 1)
+    cuts = np.cumsum(counts)[:-1]
     columns = np.split(unpack("columns", "<i4"), cuts)
     values = np.split(unpack("values", "<f8"), cuts)
-    rests = unpack("rests", "<f8").reshape(count, -1)
-    for number, (state, word) in enumerate(zip(members["states"], members["words"], strict=True)):
-        untold = float(members["untold"][number])
-        rows[int(state), tuple(word)] = Row(columns[number], values[number], rests[number], untold)
+    rests = unpack("rests", "<f8").reshape(len(words), -1)
+    each = zip(columns, values, rests, untold, strict=True)
+    for state, word, row in zip(states, words, each, strict=True):
+        rows[state, tuple(word)] = Row(*row)

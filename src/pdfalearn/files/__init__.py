@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pdfalearn.files.archives import write_archive as write_archive
     from pdfalearn.files.json_text import check_keys as check_keys
     from pdfalearn.files.json_text import check_kind as check_kind
+    from pdfalearn.files.json_text import check_numbers as check_numbers
     from pdfalearn.files.json_text import is_number as is_number
     from pdfalearn.files.json_text import parse_json as parse_json
     from pdfalearn.files.json_text import parse_object as parse_object

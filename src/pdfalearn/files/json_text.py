@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeGuard
@@ -116,6 +117,21 @@ def strings(value: object, name: str) -> tuple[str, ...]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a number of JSON; true and false are not."""
     return type(value) in (int, float)
+
+
+def check_numbers(value: object, name: str, depth: int, below: int | None = None) -> Any:
+    """Return finite numbers in lists of this depth; with ``below``, integers from 0 that are less.
+
+    Neither true nor texts are numbers.
+    """
+    if depth and isinstance(value, list):
+        return [check_numbers(part, name, depth - 1, below) for part in value]
+    low, high = (-sys.float_info.max, sys.float_info.max) if below is None else (0, below - 1)
+    is_kind = is_number(value) and (below is None or isinstance(value, int))
+    if depth or not is_kind or not low <= value <= high:  # type: ignore[operator]
+        expected = "a finite number" if below is None else f"an integer from 0 to {high}"
+        raise wrong(f"a part of {name}", value, "a list" if depth else expected)
+    return value
 
 
 def wrong(name: str, value: object, expected: str) -> FileFormatError:

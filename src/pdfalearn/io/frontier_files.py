@@ -14,6 +14,7 @@ from pdfalearn.files import (
     Member,
     arrays_of_value,
     check_members,
+    check_numbers,
     check_range,
     is_number,
     wrong,
@@ -63,7 +64,9 @@ def _check_text(document: Document) -> Dtypes:
     if not is_right:
         raise wrong("model_perplexity", perplexity, "null or a number of 0 or more")
     for name in ("states", "sizes"):
-        _check_growing(document[name], name)
+        value = check_numbers(document[name], name, 1, 1 + LARGEST)
+        if not value or value[0] < 1 or sorted({*value}) != value:
+            raise wrong(name, value, "a list of integers of 1 or more that grow")
     if type(document["keeps_words"]) is not bool:
         raise wrong("keeps_words", document["keeps_words"], "true or false")
     words = _WORDS if document["keeps_words"] else {}
@@ -131,14 +134,6 @@ def _words(arrays: Arrays, width: int) -> KeptWords:
     if (np.abs(kept.answers.sum(axis=1) - 1) > _SUM).any():
         raise FileFormatError("answers.npy has a row that does not sum up to 1")
     return kept
-
-
-def _check_growing(value: object, name: str) -> None:
-    """Refuse what is not a list of at least one integer, each larger than the one before."""
-    if not isinstance(value, list) or not all(type(each) is int for each in value) or not value:
-        raise wrong(name, value, "a list of integers")
-    if value[0] < 1 or value[-1] > LARGEST or sorted({*value}) != value:
-        raise wrong(name, value, "a list of integers of 1 or more that grow")
 
 
 FRONTIER = ArchiveKind(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from pdfalearn.errors import FileFormatError, InputError
-from pdfalearn.files import check_keys, check_kind, write_archive
+from pdfalearn.files import check_keys, check_kind, check_numbers, write_archive
 from pdfalearn.io.pdfa_files import (
     DTYPES,
     automaton_text,
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pdfalearn.pdfa import PDFA
 
 _HEADER = {"format", "version", "alphabet", "terminal"}
-_ARRAYS = ("initial", "matrices", "ends")
+# The arrays, and how deep their lists are in JSON.
+_ARRAYS = {"initial": 1, "matrices": 3, "ends": 1}
 _MEMBERS = {"header.npy": ("|u1",), **{f"{name}.npy": ("<f8",) for name in _ARRAYS}}
 # JSON texts have at most this many numbers, which is below the limit of bytes for any numbers.
 _MOST_NUMBERS = 2**22
@@ -45,7 +46,8 @@ def read_json(stream: BinaryIO) -> PDFA | WFA | DFA:
     if document.get("format") not in ("pfa", "wfa"):
         return pdfa_of_document(document)
     check_keys(document, {*_HEADER, *_ARRAYS}, "it")
-    return _make_wfa(document, {name: document[name] for name in _ARRAYS})
+    given = {name: check_numbers(document[name], name, depth) for name, depth in _ARRAYS.items()}
+    return _make_wfa(document, given)
 
 
 def read_npz(stream: BinaryIO) -> PDFA | WFA:

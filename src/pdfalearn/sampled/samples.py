@@ -14,7 +14,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, Symbol, shorten
 from pdfalearn.checks import check_integer
 from pdfalearn.errors import FileFormatError, InputError, ModelError, StoreError
-from pdfalearn.files import lock_file, parse_json, show_name
+from pdfalearn.files import check_keys, check_numbers, lock_file, parse_json, show_name
 from pdfalearn.io import check_symbols
 from pdfalearn.models import Interrupts
 from pdfalearn.results import Sample
@@ -204,13 +204,10 @@ def _read_draws(path: Path, stream: BinaryIO, alphabet: Alphabet) -> list[Draw]:
 def _read_draw(line: bytes, name: str, width: int) -> Draw:
     document = parse_json(line, name)
     try:
-        words = Words.of(document["words"])
-        prefix = tuple(Words.of([document["prefix"]]).symbols.tolist())
-        is_cut = np.zeros(len(words), dtype=bool)
-        is_cut[np.array(document["cut"], dtype=np.int64)] = True
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise FileFormatError(f"{name} is damaged: {error!r}; remove the line") from error
-    for codes in (words.symbols, np.array(prefix, dtype=np.int32)):
-        if ((codes < 0) | (codes >= width)).any():
-            raise FileFormatError(f"{name} is damaged: it has other symbols; remove the line")
-    return Draw(prefix, words, is_cut)
+        check_keys(document, {"prefix", "words", "cut"}, "it")
+        words = Words.of(check_numbers(document["words"], "its words", 2, width))
+        prefix = tuple(check_numbers(document["prefix"], "its prefix", 1, width))
+        cut = check_numbers(document["cut"], "what it says is cut", 1, len(words))
+    except FileFormatError as error:
+        raise FileFormatError(f"{name} is damaged: {error}; remove the line") from error
+    return Draw(prefix, words, np.isin(np.arange(len(words)), cut))
