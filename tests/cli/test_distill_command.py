@@ -135,7 +135,7 @@ def test_a_store_is_taken_up_again() -> None:
         (["--symbols", "0"], "0 is not in the range"),
         (["--states", "few"], "'few' is not a list of integers"),
         (["--states", "0"], "a size 0"),
-        (["-o", "out.txt"], "cannot save a file of this ending"),
+        (["-o", "out.txt"], "of this ending; those that work: .zip, .html, .json, "),
         (["-o", "nowhere/out.zip"], "nowhere/out.zip: No such file or directory"),
         (["-o", "target.json"], "-o has to be a file of its own"),
         (["-o", "words.zip", "--corpus", "words.zip"], "-o has to be a file of its own"),

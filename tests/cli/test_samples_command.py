@@ -47,6 +47,8 @@ def broken(prefix, count):
 samples = Samples(draw, "ab")
 slow = Samples(interrupted, "ab", most=50)
 failing = Samples(broken, "ab")
+other = Samples(draw, "ab")
+named = Samples(draw, "ab", fingerprint="v2")
 short = Samples(lambda prefix, count: ["a"], "ab")
 """
 
@@ -68,6 +70,17 @@ def test_samples_are_learnt_and_go_on_from_the_store() -> None:
     assert again["statistics"]["words"] == 0
     assert again["statistics"]["stored_words"] == found["statistics"]["words"] > 0
     assert "learnt within 0.2" in run(*command, "--gap", 0.2).stdout
+
+
+def test_a_store_is_of_one_name() -> None:
+    for command, count in (("learn", "--max-words"), ("distill", "--words")):
+        options = (count, 100, "--store", f"{command}.jsonl")
+        run(command, "shop.py:samples", *options)
+        other = error_of(command, "shop.py:other", *options)
+        assert "not a store of samples of 'shop.py:other' over the alphabet ('a', 'b')" in other
+        run(command, "shop.py:other", *options, "--model-id", "shop.py:samples")
+        assert "samples of 'v2'" in error_of(command, "shop.py:named", *options)
+        assert "of 'v3'" in error_of(command, "shop.py:named", *options, "--model-id", "v3")
 
 
 def test_samples_are_distilled() -> None:

@@ -36,6 +36,8 @@ def test_the_dfa_is_written(name: str) -> None:
     assert dfa.accepting.tolist() == expected.accepting.tolist()
     assert (found["states"], found["accepting"], found["threshold"]) == (2, 1, 0.2)
     assert found["certificate"]["kind"] == ("exact" if name == "model.json" else "pac")
+    assert " under Support(threshold=0.2)" in found["certificate"]["statement"]
+    assert found["certificate"]["equivalence"] == "Support(threshold=0.2)"
 
 
 def test_a_bound_leaves_what_is_known() -> None:

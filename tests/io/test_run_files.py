@@ -177,6 +177,9 @@ def test_checks_before_learning(tmp_path: Path) -> None:
     check_can_save(tmp_path / "run.zip", Result)
     check_can_save(tmp_path / "tree.dot", TreeNode)
     check_can_save(tmp_path / "pdfa.npz", PDFA)
+    check_can_save(tmp_path / "either.npz", Result, PDFA)
+    with pytest.raises(InputError, match=r"those that work: \.zip, \.html, \.json, .*\.npz"):
+        check_can_save(tmp_path / "either.foo", Result, PDFA)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="cannot save"):
         check_can_save(tmp_path / "run.zip")

@@ -89,5 +89,6 @@ def test_bad_thresholds(threshold: float) -> None:
 def test_the_equivalence_is_not_chosen() -> None:
     pdfa = PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]])
     assert support_dfa(pdfa).result.equivalence == Support()
+    assert support_dfa(pdfa, threshold=0.25).result.equivalence == Support(0.25)
     with pytest.raises(TypeError, match="equivalence"):
         support_dfa(pdfa, equivalence=Quantization(10))

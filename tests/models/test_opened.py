@@ -288,6 +288,8 @@ def test_rows_are_returned_as_they_are() -> None:
     ("given", "culprit"),
     [
         (None, "it is not an array of numbers"),
+        (np.full((2, 3), 1e308), "sums to inf, not to 1"),
+        (changed(SPARSE, values=np.full(3, 1e308), ceiling=np.full(2, 1e308)), "not sum to 1"),
         (np.full((2, 4), 1 / 4), r"shape \(2, 4\), not \(2, 3\): for 2 words .* 2 rows of 3"),
         (Rows.dense(np.full((1, 3), 1 / 3)), r"for 2 words has shape \(1, 3\), not \(2, 3\)"),
         (changed(DENSE, values=np.full(6, 1 / 3)), r"has shape \(6,\)"),

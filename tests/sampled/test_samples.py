@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.samples import hidden
-from pdfalearn import load, save
+from pdfalearn import Budget, distill, load, save
 from pdfalearn.datasets import reber
 from pdfalearn.errors import FileFormatError, InputError, ModelError, StoreError
 from pdfalearn.results import LearningInterrupted, Progress, Sample
@@ -47,6 +47,8 @@ def test_what_is_not_a_draw_is_named_in_one_line(returned: object, message: str)
 def test_bad_arguments() -> None:
     with pytest.raises(InputError, match="not a function of a prefix"):
         Samples("ab", "ab")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="fingerprint is"):
+        Samples(lambda prefix, count: [], "ab", fingerprint="")
     samples = hidden(reber(), 1)
     for name, value in [("max_samples", 0), ("alpha", 1.0), ("gap", 0), ("reach", -1)]:
         with pytest.raises(InputError, match=name):
@@ -176,6 +178,29 @@ def test_files_that_are_no_stores(tmp_path: Path) -> None:
         learn_samples(
             Samples(lambda prefix, count: [], [("a",)]), max_samples=100, store=tmp_path / "new"
         )
+
+
+def test_a_store_is_of_one_fingerprint(tmp_path: Path) -> None:
+    drawn: list[int] = []
+
+    def draw(prefix: tuple[object, ...], count: int) -> list[str]:
+        drawn.append(count)
+        return ["a"] * count
+
+    for name in (None, "one", "two"):
+        store = tmp_path / f"{name}.jsonl"
+        learn_samples(Samples(draw, "a", fingerprint=name), max_samples=100, store=store)
+        before = sum(drawn)
+        for other in (None, "one", "two"):
+            samples = Samples(draw, "a", fingerprint=other)
+            if other == name:
+                assert learn_samples(samples, max_samples=100, store=store).statistics.words == 0
+                continue
+            with pytest.raises(FileFormatError, match="is not a store of samples"):
+                learn_samples(samples, max_samples=100, store=store)
+        assert sum(drawn) == before
+    with pytest.raises(InputError, match="give Samples"):
+        distill(samples, budget=Budget(max_words=100), model_id="one")
 
 
 def test_errors_of_the_service_are_its_own(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ class Chosen(SimpleNamespace):
         Return whether the file is for the whole result of this type, rather than an automaton.
         """
         is_whole = whole is not None and self.output.name.lower().endswith(_WHOLE)
-        pdfalearn.io.check_can_save(self.output, whole if whole and is_whole else pdfalearn.PDFA)
+        pdfalearn.io.check_can_save(self.output, *filter(None, (whole, pdfalearn.PDFA)))
         return is_whole
 
 

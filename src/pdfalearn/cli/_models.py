@@ -74,7 +74,7 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
     return [_model(thing, name, chosen, fingerprint) for name, thing in named]
 
 
-def find_samples(name: str) -> Samples | None:
+def find_samples(name: str, chosen: Chosen) -> Samples | None:
     """Return the `Samples` that a name stands for; None if it stands for anything else."""
     place, _, member = name.rpartition(":")
     is_other = is_llm(name) or is_program(name) or name.startswith("torch:")
@@ -85,7 +85,9 @@ def find_samples(name: str) -> Samples | None:
     thing = import_object(place, member)
     if not isinstance(thing, Samples):
         return None
-    return Samples(explain_failures(thing.function, name), thing.alphabet, most=thing.most)
+    fingerprint = chosen.model_id or thing.fingerprint or name
+    draw = explain_failures(thing.function, name)
+    return Samples(draw, thing.alphabet, most=thing.most, fingerprint=fingerprint)
 
 
 def names_words(name: str, chosen: Chosen) -> bool:

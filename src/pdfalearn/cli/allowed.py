@@ -62,7 +62,7 @@ def support(chosen: Chosen) -> LongRun[Result]:
         outputs = [Output(path, "the DFA", write)]
     chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store)
     model = pdfalearn.models.Above(chosen.make_model(chosen.model), chosen.threshold)
-    relation = pdfalearn.equivalence.Support()
+    relation = pdfalearn.equivalence.Support(chosen.threshold)
     oracle = chosen.make_oracles(model)(relation)
 
     def describe(result: Result) -> Answer:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _FOR_WORDS = ("held_out", "unseen")
 _SHOWN_TEMPLATES = 20
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
-_NOT_FOR_SAMPLES = ("symbols", "cost", "seconds", "cut_length", "corpus", "model_id", *MODEL)
+_NOT_FOR_SAMPLES = ("symbols", "cost", "seconds", "cut_length", "corpus", *MODEL)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
     *("words_drawn", "word_count", "held_out_words", "symbols_asked", "stored_words"),
@@ -133,7 +133,7 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         if not chosen.template:
             note_raw_lines(chosen, chosen.source, "there is --template")
         settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
-    elif samples := find_samples(*of_models):
+    elif samples := find_samples(of_models[0], chosen):
         chosen.refuse(_NOT_FOR_SAMPLES, "is not for Samples, of which words are drawn.")
         if chosen.words is None:
             raise click.UsageError("Samples need --words: how many words to draw.")

@@ -42,7 +42,7 @@ _MOST_UNRESOLVED = 5
 # What is promised of samples, as `learn_samples` calls it; and what is not for them.
 _PROMISED = {"nearness": "gap", "alpha": "alpha"}
 _NOT_FOR_SAMPLES = (
-    *(*MODEL, *RELATION, "decimals", "reference", *ORACLE, "model_id", "tree"),
+    *(*MODEL, *RELATION, "decimals", "reference", *ORACLE, "tree"),
     *(name for name in BUDGET if name != "max_words"),
 )
 
@@ -99,7 +99,7 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     )
     run: Callable[..., Result]
     is_endless = False
-    if samples := find_samples(chosen.model):
+    if samples := find_samples(chosen.model, chosen):
         run, relation = _of_samples(chosen, samples)
     else:
         chosen.refuse(_PROMISED, "is for Samples, which only draw.")

@@ -133,6 +133,8 @@ def distill(
             progress=progress,
         )
         if isinstance(source, Samples):
+            if model_id is not None:
+                raise InputError("model_id is for models; give Samples(…, fingerprint=…) a name")
             return _distill_samples(source, words, budget, store)
         for name, given in (("budget", budget), ("sampler", sampler), ("store", store)):
             if given is not None:

@@ -154,15 +154,16 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     write_named(thing, path, writers)
 
 
-def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
+def check_can_save(path: str | os.PathLike[str], *kinds: type) -> None:
     """Raise now what `save` would raise later, before a long computation rather than after it.
 
     Parameters
     ----------
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
-    kind : type
-        What is to be saved: `PDFA`, `PFA`, `WFA`, `DFA`, `Result`, `Frontier` or `TreeNode`.
+    *kinds : type
+        What is to be saved, or one of several: `PDFA` (the default), `PFA`, `WFA`, `DFA`, `Result`,
+        `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -179,7 +180,8 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
-    check_can_write(path, _writers_for(kind) or _WRITERS)
+    tables = [_writers_for(kind) or _WRITERS for kind in kinds or (PDFA,)]
+    check_can_write(path, {ending: table[ending] for table in tables for ending in table})
     check_can_draw(path)
 
 

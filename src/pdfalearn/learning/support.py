@@ -25,7 +25,7 @@ class SupportDFA(TableValue):
     >>> from pdfalearn.datasets import figure_1
     >>> found = support_dfa(figure_1(0.25), threshold=0.3)
     >>> print(found)
-    DFA(2 states, 1 symbol, initial=0), exact: equivalent to the target under Support(threshold=0.0)
+    DFA(2 states, 1 symbol, initial=0), exact: equivalent to the target under Support(threshold=0.3)
     >>> found.dfa.accepts("a"), found.dfa.accepts("aa")
     (True, False)
     """
@@ -93,4 +93,6 @@ def support_dfa(
     >>> found.dfa, found.dfa.accepts("TXS"), found.dfa.accepts("TT")
     (DFA(6 states, 5 symbols, initial=0), True, False)
     """
-    return SupportDFA(learn(Above(as_model(model), threshold), equivalence=Support(), **settings))
+    # What is left has not become less likely, so that it is above the threshold, too.
+    relation = Support(threshold)
+    return SupportDFA(learn(Above(as_model(model), threshold), equivalence=relation, **settings))

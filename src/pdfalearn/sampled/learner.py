@@ -255,9 +255,10 @@ class Run:
         texts = [
             f"{tree.samples:,} samples; with probability at least 1 - {risk}, any two of the "
             f"{self._states:,} states differ, and {balance.decided:,} of the {count:,} transitions "
-            f"that at least a share {self._reach:g} of words take lead to the right state: after "
-            f"them and any suffix, no probability is further than {self._gap:g}, divided by how "
-            "likely the suffix is, from that after the state's access word"
+            f"that at least a share {self._reach:g} of words take (those to access words are not "
+            "counted) lead to the right state: after them and any suffix, no probability is "
+            f"further than {self._gap:g}, divided by how likely the suffix is, from that after the "
+            "state's access word"
         ]
         if balance.decided < count:
             texts.append(

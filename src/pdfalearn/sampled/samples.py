@@ -45,6 +45,8 @@ class Samples:
     most : int
         The most continuations that are asked for at once. Those of one call are lost together if
         the process is killed meanwhile.
+    fingerprint : str, optional
+        A name for all that decides the draws. A store keeps it, and is refused for another one.
 
     Examples
     --------
@@ -68,10 +70,13 @@ class Samples:
         terminal: Symbol = "$",
         *,
         most: int = 1000,
+        fingerprint: str | None = None,
     ) -> None:
         if not callable(draw):
             raise InputError(f"draw is {described(draw)}, not a function of a prefix and a number")
-        self.function = draw
+        if not isinstance(fingerprint, str | None) or fingerprint == "":
+            raise InputError(f"fingerprint is {described(fingerprint)}, not a name: give a text")
+        self.function, self.fingerprint = draw, fingerprint
         self.alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet, terminal)
         self.most = check_integer(most, "most", 1)
 
@@ -147,7 +152,7 @@ class Drawer:
                 stack.enter_context(lock_file(lock, "another run"))
                 stream = stack.enter_context(path.open("a+b"))
                 drawer = cls(samples, interrupts, stream)
-                drawer.kept = _read_draws(path, stream, samples.alphabet)
+                drawer.kept = _read_draws(path, stream, samples)
             except OSError as error:
                 raise StoreError(f"{show_name(str(path))}: {error.strerror or error}") from error
             yield drawer
@@ -179,17 +184,20 @@ def _write_draw(drawn: Draw) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
-def _read_draws(path: Path, stream: BinaryIO, alphabet: Alphabet) -> list[Draw]:
+def _read_draws(path: Path, stream: BinaryIO, samples: Samples) -> list[Draw]:
     """Read what a file has; a last line that a kill has cut off is removed."""
+    alphabet, of = samples.alphabet, ""
     header = {"symbols": list(alphabet), "terminal": alphabet.terminal}
+    if samples.fingerprint is not None:
+        header["model"], of = samples.fingerprint, f" of {samples.fingerprint!r}"
     first = json.dumps({"format": _FORMAT, "version": _VERSION} | header).encode()
     stream.seek(0)
     *lines, torn = stream.read().split(b"\n")
     name = show_name(str(path))
     if not (first.startswith(torn) if not lines else lines[0] == first):
         raise FileFormatError(
-            f"{name} is not a store of samples over the alphabet {shorten(alphabet.symbols)}; "
-            "give another name"
+            f"{name} is not a store of samples{of} over the alphabet {shorten(alphabet.symbols)}; "
+            "give another file, or the name that it was made with (--model-id, fingerprint)"
         )
     stream.truncate(stream.tell() - len(torn))
     if not lines:
