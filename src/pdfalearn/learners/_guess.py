@@ -12,7 +12,7 @@ from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence import check_equivalence, checked_keys, quotient
 from pdfalearn.errors import InputError
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
-from pdfalearn.pdfa import PDFA, check_pdfa, pdfa_of_arrays
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
@@ -77,6 +77,7 @@ class Guess:
         """The distributions that the reference says."""
         self.rows[:, 0] = small.probabilities[:, 0]
         self.rows[:, columns + 1] = small.probabilities[:, theirs + 1]
+        self.rows[:, 0] += 1 - self.rows.sum(axis=1)  # for symbols that the model does not have
         # States that the reference has in one class are of one kind. The class of each kind is the
         # model's; UNKNOWN until it has shown one.
         self._kinds = numbered_rows(checked_keys(by, self.rows))
@@ -161,8 +162,10 @@ class Guess:
         rows, seen = self.rows[states], self.seen[states]
         rows[seen >= 0] = self._observations.rows(seen[seen >= 0])
         ends = np.maximum(numbers[self.table[states]], 0)
-        table = np.where(rows[:, 1:] > 0, ends, -1).astype(np.int32)
-        return pdfa_of_arrays(self._observations.alphabet, table, rows)
+        table = np.where(rows[:, 1:] > 0, ends, -1)
+        return PDFA(
+            alphabet=self._observations.alphabet, transitions=table, probabilities=rows
+        )
 
     def count_changes(self) -> tuple[int, float]:
         """Return how many symbols the walks have, and how many changes explain them."""
@@ -206,6 +209,7 @@ class Guess:
             if is_wrong[begin:end].any():
                 wrong.append(walk)
             else:
+                self._see(walk, runs[begin:end])
                 self._take_states(walk, runs[begin:end])
                 self._alternatives.pop(walk, None)
         self._count()
@@ -216,17 +220,21 @@ class Guess:
         table = np.vstack((self.table, np.full(self.table.shape[1], -1, dtype=np.int32)))
         return visited_states(table, self.initial, words).astype(np.int64)
 
-    def _take_states(self, walk: int, states: Integers) -> None:
-        """Take over the states along a walk but for its end, which tells little."""
-        states = states.copy()
-        states[max(1, len(states) - self.tail) :] = -1
-        self._states[walk] = states
+    def _see(self, walk: int, states: Integers) -> None:
+        """Note the distributions of states that a walk has visited first."""
         for place in ((states >= 0) & (self.seen[states] < 0)).nonzero()[0].tolist():
             state, node = int(states[place]), self._paths[walk][place : place + 1]
             if self.seen[state] < 0 and self._observations.nodes.rows[node[0]] >= 0:
                 self.seen[state] = node[0]
                 self.possible[state] = self._observations.rows(node)[0, 1:] > 0
                 self.table[state, ~self.possible[state]] = -1
+
+    def _take_states(self, walk: int, states: Integers) -> None:
+        """Take over the states along a walk but for its end, which tells little."""
+        states = states.copy()
+        if states[-1] < 0 or self.possible[states[-1]].any():
+            states[max(1, len(states) - self.tail) :] = -1
+        self._states[walk] = states
 
     def _count(self) -> None:
         """Count the walks that have taken each transition."""
@@ -309,6 +317,7 @@ class Guess:
                 known = self._explain(walk)
                 self._alternatives[walk] = self._find_alternatives(walk, known)
                 self._take_states(walk, known.states)
+                self._see(walk, self._states[walk])
                 is_changed |= self._change_classes(walk) > 0
         groups = [group for walk in wrong for group in self._alternatives[walk]]
         owners = [walk for walk in wrong for _ in self._alternatives[walk]]

@@ -204,7 +204,7 @@ class RelearningQuaNT(QuaNT):
         length = max(_SYMBOLS - guess.tail, _TIMES * depth)
         while len(words) < most and (word := self._plan_one(ways, left, length)):
             words.append(word)
-        return words
+        return words or ([] if guess.walks else [self._draw(guess.initial, guess.tail)])
 
     def _plan_one(self, ways: _Ways, left: dict[int, list[int]], length: int) -> list[int]:
         """Return a word that takes transitions which are left, always the nearest one next."""
