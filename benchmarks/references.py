@@ -1,6 +1,7 @@
 """Words that learning asks with a reference and without, by how much has changed since.
 
-Usage: python benchmarks/references.py [SIZE ...]
+Usage: python benchmarks/references.py [SIZE ...], and ``paper`` for the paper's targets, of
+which PDFALEARN_PAPER_DATA names the folder
 """
 
 from __future__ import annotations

@@ -163,19 +163,15 @@ class Guess:
         rows[seen >= 0] = self._observations.rows(seen[seen >= 0])
         ends = np.maximum(numbers[self.table[states]], 0)
         table = np.where(rows[:, 1:] > 0, ends, -1)
-        return PDFA(
-            alphabet=self._observations.alphabet, transitions=table, probabilities=rows
-        )
+        return PDFA(alphabet=self._observations.alphabet, transitions=table, probabilities=rows)
 
-    def count_changes(self) -> tuple[int, float]:
-        """Return how many symbols the walks have, and how many changes explain them."""
+    def count_changes(self) -> float:
+        """Return how many changes explain the last walk."""
         self._learn_classes()
-        changes = 0.0
-        for walk in range(self.walks):
-            self._ask_all(walk)
-            self._take_states(walk, self._explain(walk).states)
-            changes += self._change_classes(walk) + self._explain(walk).cost / _ELSEWHERE
-        return sum(map(len, self._words)), changes
+        walk = self.walks - 1
+        self._ask_all(walk)
+        self._take_states(walk, self._explain(walk).states)
+        return self._change_classes(walk) + self._explain(walk).cost / _ELSEWHERE
 
     def settle(self) -> int:
         """Change the guess until it is as walks say; return how many remain unexplained."""

@@ -22,10 +22,10 @@ _SYMBOLS, _TIMES = 64, 2
 _MOST_CELLS = 2**17
 # A guess is dropped if the first walks show more changes than this, or than one in this many
 # symbols; and after this many walks, and one for this many transitions.
-_FIRST_WALKS, _CHANGES, _APART = 2, 2, 10
+_FIRST_WALKS, _CHANGES, _APART = 3, 2, 10
 _WALKS, _TRANSITIONS = 16, 5
 # How often walks may stay unexplained before all changes are taken back.
-_PATIENCE = 3
+_PATIENCE = 2
 # Of the counterexamples to a guess, at most this many become walks.
 _ENOUGH = 10
 
@@ -160,28 +160,26 @@ class RelearningQuaNT(QuaNT):
 
     def _walk(self) -> None:
         """Walk until every transition of the guess has been taken and all walks are explained."""
-        guess, unexplained, asked = self._guess, 0, -1
+        guess, unexplained, asked, changes, symbols = self._guess, 0, -1, 0.0, 0
         while guess.walks <= self._most:
-            left = guess.settle() if guess.walks > _FIRST_WALKS else 0
             if 0 < guess.walks <= _FIRST_WALKS:
-                symbols, changes = guess.count_changes()
+                changes += guess.count_changes()
                 if changes > _CHANGES + symbols / _APART:
                     break
-                left = guess.settle()
+            left = guess.settle() if guess.walks else 0
             unexplained = unexplained + 1 if left else 0
             if unexplained == _PATIENCE:
                 unexplained, left = 0, guess.forget()
             self.size = max(1, int((guess.seen >= 0).sum()))
-            words = self._plan(max(_FIRST_WALKS, guess.walks // 4))
+            words = self._plan(max(1, guess.walks // 4))
             if not words and not left:
                 return
-            if self.observations.counts.words == asked:
-                if left:
-                    break
+            if not left and self.observations.counts.words == asked:
                 return
             asked = self.observations.counts.words
-            for word in words:
+            for word in words or [self._draw(guess.initial, _SYMBOLS)]:
                 guess.add(word)
+                symbols += len(word)
         self._drop()
 
     def _plan(self, most: int) -> list[list[int]]:
