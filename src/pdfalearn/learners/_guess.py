@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence import check_equivalence, checked_keys, quotient
 from pdfalearn.errors import InputError
+from pdfalearn.learners._explanations import Explanation, explain
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import reachable_in
@@ -19,13 +19,10 @@ from pdfalearn.words import Words, visited_states
 
 # What an explanation of a walk costs: that a transition leads elsewhere, and how much more for each
 # of at most this many walks that have taken it; that it leads somewhere where nothing is guessed;
-# that a state has another class, before and after it was seen; the first class of a kind of states;
-# and that a walk begins in another state.
+# that a state has another class, before and after it was seen; and
+# the first class of a kind of states.
 _ELSEWHERE, _FOR_EACH_WALK, _MOST_WALKS, _ANYWHERE = 4, 2, 3, 1
 _OTHER_CLASS, _OTHER_SEEN_CLASS, _FIRST_CLASS = 6, 12, 0
-_OTHER_START = 2**20
-# States whose explanations are this many at one place are not told apart by the walk.
-_MOST_PAIRS = 64
 # Where distributions on the way cost something, one of this many is asked for.
 _EVERY = 4
 # Walks are explained anew at most this often before more is asked.
@@ -38,16 +35,6 @@ _MORE, _LONGEST_TAIL = 2, 32
 
 # A state, a symbol, and the state that this leads to now.
 Change = tuple[int, int, int]
-
-
-class Explanation(NamedTuple):
-    """The cheapest ways to explain the classes along a walk, all of them together."""
-
-    cost: int
-    # The state at every place where all of them have the same, elsewhere -1.
-    states: Integers
-    # The changes that some of them make: a place, states before, and states that follow instead.
-    changes: list[tuple[int, list[int], list[int]]]
 
 
 class Guess:
@@ -201,7 +188,7 @@ class Guess:
         is_wrong &= classes != UNKNOWN
         begins = (words.offsets + np.arange(len(self._words) + 1)).tolist()
         wrong = []
-        for walk, (begin, end) in enumerate(zip(begins, begins[1:], strict=False)):
+        for walk, (begin, end) in enumerate(pairwise(begins)):
             if is_wrong[begin:end].any():
                 wrong.append(walk)
             else:
@@ -244,42 +231,11 @@ class Guess:
         np.add.at(self.counts, (befores[agrees], symbols[agrees]), 1)
 
     def _explain(self, walk: int) -> Explanation:
-        """Find the cheapest explanations of a walk (Viterbi, forward and back)."""
-        word = self._words[walk]
+        """Find the cheapest explanations of a walk."""
         classes = self._observations.nodes.classes[self._paths[walk]].tolist()
-        prices = self._prices()
         costs = {class_: self._class_costs(class_) for class_ in set(classes)}
-        ways = {symbol: _ways_into(self.table[:, symbol]) for symbol in set(word)}
-        forward = np.full((len(classes), len(self)), _OTHER_START)
-        forward[0, self.initial] = 0
-        forward[0] += costs[classes[0]]
-        leasts = []
-        for place, symbol in enumerate(word):
-            here, (befores, begins, ends) = forward[place], ways[symbol]
-            leasts.append(int((here + prices[symbol]).min()))
-            there = forward[place + 1]
-            there[:] = leasts[-1]
-            if len(ends):
-                follow = np.minimum.reduceat(here[befores], begins)
-                there[ends] = np.minimum(follow, leasts[-1])
-            there += costs[classes[place + 1]]
-        best = int(forward[-1].min())
-        back = np.zeros((len(classes), len(self)), dtype=np.int64)
-        changes = []
-        for place in range(len(word) - 1, -1, -1):
-            symbol = word[place]
-            after = back[place + 1] + costs[classes[place + 1]]
-            least = int(after.min())
-            follow = np.append(after, _OTHER_START)[self.table[:, symbol]]
-            np.minimum(follow, prices[symbol] + least, out=back[place])
-            if leasts[place] + least == best:
-                befores = (forward[place] + prices[symbol] == leasts[place]).nonzero()[0]
-                afters = (after == least).nonzero()[0]
-                if len(befores) * len(afters) <= _MOST_PAIRS:
-                    changes.append((place, befores.tolist(), afters.tolist()))
-        on_way = forward + back == best
-        states = np.where(on_way.sum(axis=1) == 1, on_way.argmax(axis=1), -1)
-        return Explanation(best, states, changes)
+        costs_along = [costs[class_] for class_ in classes]
+        return explain(self._words[walk], self.table, self.initial, self._prices(), costs_along)
 
     def _prices(self) -> Integers:
         """Return for each symbol and state what it costs that a transition leads elsewhere."""
@@ -433,11 +389,3 @@ class Guess:
         found = self._observations.classes_of(self.rows[self._examples])
         new = (self._class_of[: len(found)] == UNKNOWN) & (found >= 0)
         self._class_of[: len(found)][new] = found[new]
-
-
-def _ways_into(ends: Codes) -> tuple[Integers, Integers, Integers]:
-    """Return the states that lead somewhere by where they lead: all, where each part begins."""
-    befores = np.argsort(ends, kind="stable")
-    befores = befores[ends[befores] >= 0]
-    begins = np.flatnonzero(np.diff(ends[befores], prepend=-1))
-    return befores, begins, ends[befores[begins]]
