@@ -80,4 +80,4 @@ def _ways_into(ends: Codes) -> tuple[Integers, Integers, Integers]:
     befores = np.argsort(ends, kind="stable")
     befores = befores[ends[befores] >= 0]
     begins = np.flatnonzero(np.diff(ends[befores], prepend=-1))
-    return befores, begins, ends[befores[begins]]
+    return befores, begins.astype(np.int64), ends[befores[begins]].astype(np.int64)

@@ -225,10 +225,10 @@ class Guess:
         states = np.concatenate(self._states)
         befores, afters = states, np.append(states[1:], -1)
         is_known = (symbols >= 0) & (befores >= 0) & (afters >= 0)
-        befores, afters, symbols = (part[is_known] for part in (befores, afters, symbols))
-        agrees = self.table[befores, symbols] == afters
+        befores, afters, taken = befores[is_known], afters[is_known], symbols[is_known]
+        agrees = self.table[befores, taken] == afters
         self.counts[:] = 0
-        np.add.at(self.counts, (befores[agrees], symbols[agrees]), 1)
+        np.add.at(self.counts, (befores[agrees], taken[agrees]), 1)
 
     def _explain(self, walk: int) -> Explanation:
         """Find the cheapest explanations of a walk."""

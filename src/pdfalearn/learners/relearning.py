@@ -60,7 +60,7 @@ class RelearningQuaNT(QuaNT):
     >>> from pdfalearn.datasets import random_pdfa
     >>> old = random_pdfa(200, seed=1)
     >>> learn(old).statistics.words, learn(old, reference=old).statistics.words
-    (403, 14)
+    (403, 20)
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RelearningQuaNT(QuaNT):
         self._guess = Guess(reference, observations)
         self._known = len(self._guess)
         self._most = _WALKS + self._guess.table.size // _TRANSITIONS
-        self._random = np.random.default_rng(0)
+        self._draws = np.random.default_rng(0)
         # What makes a tree of the guess; None once it is dropped.
         self._told: QuaNT | None = None
         has_bound = observations.budget.max_states is not None
@@ -96,7 +96,7 @@ class RelearningQuaNT(QuaNT):
             told.start()
             found = told.hypothesis()
             while (word := distinguish(small, found, equivalence=by)) is not None:
-                told.refine(Words.of([small.alphabet.encode(word)]))
+                told.refine(Words.of([small.alphabet.encode(word).tolist()]))
                 found = told.hypothesis()
         return found
 
@@ -187,7 +187,7 @@ class RelearningQuaNT(QuaNT):
         guess, words = self._guess, list[list[int]]()
         ways = _Ways(guess)
         for alternatives in guess.open[:most]:
-            state, symbol, _ = alternatives[self._random.integers(len(alternatives))]
+            state, symbol, _ = alternatives[self._draws.integers(len(alternatives))]
             ends = [end for *before, end in alternatives if before == [state, symbol]]
             way = [] if state == guess.initial else ways.find(guess.initial, {state})
             if way or state == guess.initial:
@@ -210,7 +210,7 @@ class RelearningQuaNT(QuaNT):
         while len(word) < length and here >= 0:
             if here in left:
                 symbols = left[here]
-                way = [symbols.pop(self._random.integers(len(symbols)))]
+                way = [symbols.pop(self._draws.integers(len(symbols)))]
                 if not symbols:
                     del left[here]
             else:
@@ -231,7 +231,7 @@ class RelearningQuaNT(QuaNT):
                 symbols = np.flatnonzero(guess.possible[state])
                 if not len(symbols):
                     break
-            symbol = int(symbols[self._random.integers(len(symbols))])
+            symbol = int(symbols[self._draws.integers(len(symbols))])
             state = int(guess.table[state, symbol]) if state >= 0 else -1
             word.append(symbol)
         return word
