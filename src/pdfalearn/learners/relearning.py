@@ -22,7 +22,7 @@ _SYMBOLS, _TIMES = 64, 2
 _MOST_CELLS = 2**17
 # A guess is dropped if the first walks show more changes than this, or than one in this many
 # symbols; and after this many walks, and one for this many transitions.
-_FIRST_WALKS, _CHANGES, _APART = 3, 2, 10
+_FIRST_WALKS, _CHANGES, _APART = 3, 6, 10
 _WALKS, _TRANSITIONS = 16, 5
 # How often walks may stay unexplained before all changes are taken back.
 _PATIENCE = 2
