@@ -131,7 +131,7 @@ def test_figures_are_learnt_by_the_smallest_kappa_that_tells_their_states(pdfa: 
     assert found.recommended is not None
     assert found.recommended.divergence == 0
     assert found.recommended.states == len(quotient(pdfa, equivalence=Quantization(1000)))
-    assert "states stay the same at" in found.recommendation
+    assert found.recommendation.endswith(("not nearer to the model", "may be nearer"))
 
 
 @pytest.mark.slow
@@ -149,7 +149,6 @@ def test_a_little_noise_is_not_learnt_where_a_bound_stops_it() -> None:
     assert [row.has_ended for row in found] == [True, True, False]
     assert found.recommended is not None
     assert found.recommended.states == 6
-    assert "learning did not end at κ = 10000000" in found.recommendation
 
 
 @pytest.mark.slow
@@ -298,9 +297,7 @@ def test_its_table(found: Sweep) -> None:
     assert rows[1].endswith("exact, recommended")
     assert questions.startswith("words asked: 17; ")
     assert advice == f"recommended: {found.recommendation}"
-    assert found._repr_html_() is not None
-    assert str(found._repr_html_()).count("<tr>") == 4
-    assert found.recommendation in html.unescape(str(found._repr_html_()))
+    assert found.table() in html.unescape(str(found._repr_html_()))
 
 
 @pytest.mark.slow
@@ -318,7 +315,7 @@ def test_its_picture(found: Sweep) -> None:
 
     axes = found.plot(Figure().subplots())
     assert [text.get_text() for text in axes.texts] == [
-        "κ = 1, infinite at 90.91%",
+        "κ = 1",
         "κ = 10\ntolerance 0.1",
     ]
     assert found.plot(axes) is axes

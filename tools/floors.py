@@ -50,10 +50,13 @@ FLOORS = [
         "as values",
     ),
     Floor(
-        ("displays", "io", "languages"),
-        "progress; files of automata, runs, frontiers and words; regular expressions and DFA",
+        ("displays", "io"),
+        "progress; files of automata, runs, frontiers and words",
     ),
-    Floor(("corpora",), "recorded words: files of many kinds, and trees of prefixes"),
+    Floor(
+        ("corpora", "languages"),
+        "recorded words: files of many kinds, and trees of prefixes; regular expressions and DFA",
+    ),
     Floor(
         ("analysis", "models"),
         "questions to an automaton, over all of its words; the protocol of models, their kinds, "
@@ -100,6 +103,7 @@ LATER = {
     ("pdfa", "viewing"): "an automaton in a notebook",
     ("results", "viewing"): "results in a notebook",
     ("metrics", "distilling"): "`compare` of two corpora without an automaton",
+    ("io", "languages"): "`load` and `save` of a DFA",
     ("io", "models"): "`load` of an automaton that is not deterministic, and `save`",
     ("io", "viewing"): "`save` to a drawing, a picture or a page",
 }

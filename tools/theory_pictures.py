@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pdfalearn import Quantization, learn, save
 from pdfalearn.datasets import figure_1, figure_2, figure_3
-from pdfalearn.io import save_tree
 
 _FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
 
@@ -23,7 +22,7 @@ def main() -> None:
     save(figure_3(), _FOLDER / "four-states.svg")
     tree = learn(figure_3(), equivalence=Quantization(10)).tree
     assert tree is not None  # noqa: S101
-    save_tree(tree, _FOLDER / "four-states-tree.svg")
+    save(tree, _FOLDER / "four-states-tree.svg")
 
 
 if __name__ == "__main__":

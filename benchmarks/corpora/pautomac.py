@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.corpora.kept_results import DATA, KeptResults, Record
 from benchmarks.corpora.ngrams import predict_by_ngrams
-from benchmarks.corpora.rivals import RIVALS, tune_rival
+from benchmarks.corpora.rivals import RIVALS, Setting, learn_smoothly, try_settings
 from benchmarks.support import print_header, print_row
 from pdfalearn import Corpus, distill
 from pdfalearn.passive import fit_pfa
@@ -31,6 +31,9 @@ DETERMINISTIC = (6, 7, 9, 11, 13, 16, 18, 24)
 PROBLEMS = (*range(1, 20), 24)
 ORDERS = range(2, 7)
 PFA_STATES = 70
+# A rival's parameters are tried, most states last, until one takes more processor seconds than
+# this, or so many in a row were worse than the best before them.
+SECONDS, RISES = 20.0, 2
 # Smaller gaps count as this one.
 LEAST_GAP = 0.001
 
@@ -86,12 +89,24 @@ def _run_pfa(problem: Problem) -> Record:
 
 
 def _run_rival(problem: Problem, name: str) -> Record:
-    rival = RIVALS[name]
-    found = list(tune_rival(rival, problem.train.encode(), len(problem.train.alphabet)))
-    best = min(found, key=lambda each: each.loss)
-    gap = problem.find_gap(best.pdfa.log_probabilities(list(problem.encode_test())))
-    setting = f"{rival.parameter} = {best.parameter:g}"
-    return {"gap": gap, "states": len(best.pdfa), "setting": setting, "weight": best.weight}
+    rival, words, width = RIVALS[name], problem.train.encode(), len(problem.train.alphabet)
+    settings: list[Setting] = []
+    for setting in try_settings(rival, words, width, SECONDS):
+        settings.append(setting)
+        losses = [each.loss for each in settings]
+        if len(losses) - 1 - int(np.argmin(losses)) == RISES:
+            break
+    if not settings:
+        return {"gap": math.nan}
+    best = min(settings, key=lambda each: each.loss)
+    pdfa = learn_smoothly(rival, words, width, best)
+    return {
+        "gap": problem.find_gap(pdfa.log_probabilities(list(problem.encode_test()))),
+        "states": len(pdfa),
+        "setting": f"{rival.parameter} = {best.parameter:g}",
+        "weight": best.weight,
+        "tried": len(settings),
+    }
 
 
 LEARNERS: dict[str, Callable[[Problem], Record]] = {
@@ -133,7 +148,9 @@ class Table:
 
     def print_means(self) -> None:
         """Print geometric means of each learner, and its processor seconds."""
-        print_header(["learner", "all", "deterministic", "others", "median s", "greatest s"])
+        print_header(
+            ["learner", "problems", "all", "deterministic", "others", "median s", "greatest s"]
+        )
         for name in self._learners:
             if name == "n-grams":
                 for order in map(str, ORDERS):
@@ -148,12 +165,13 @@ class Table:
             self._print_mean("best n-gram of each" if name == "n-grams" else name, gaps, name)
 
     def _print_mean(self, title: str, gaps: dict[int, float], name: str) -> None:
-        parts = [list(gaps.values()), [], []]
-        for number, gap in gaps.items():
+        ended = {number: gap for number, gap in gaps.items() if not math.isnan(gap)}
+        parts = [list(ended.values()), [], []]
+        for number, gap in ended.items():
             parts[1 if number in DETERMINISTIC else 2].append(gap)
         seconds = [records[name]["seconds"] for records in self._found.values()]
         means = [f"{geometric_mean(part):.4f}" for part in parts]
-        print_row([title, *means, float(np.median(seconds)), float(max(seconds))])
+        print_row([title, len(ended), *means, float(np.median(seconds)), float(max(seconds))])
 
     def print_losses(self) -> None:
         """Print on which problems ours is worse than the best n-gram."""

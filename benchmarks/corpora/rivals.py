@@ -5,7 +5,9 @@ Rows of all are smoothed in the same way, by `smooth_rows`, with a weight that i
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ HELD_OUT = 0.1
 
 
 class Rival(NamedTuple):
-    """A learner: how it makes an automaton of words, and what is tried for its parameter."""
+    """A learner: how it makes an automaton of words, and its parameters, most states last."""
 
     learn: Callable[[Listed, int, float], PDFA]
     parameter: str
@@ -49,19 +51,18 @@ def _learn_by_aalpy(words: Listed, width: int, epsilon: float) -> PDFA:
 
 RIVALS = {
     "ALERGIA": Rival(_learn_by_alergia, "ε", (1e-6, 1e-4, 0.005, 0.05, 0.2, 0.8)),
-    "MDI": Rival(_learn_by_mdi, "α · words", (1, 2, 3, 5, 10, 20, 50)),
+    "MDI": Rival(_learn_by_mdi, "α · words", (50, 20, 10, 5, 3, 2, 1)),
     "likelihood ratio": Rival(_learn_by_ratio, "α", (1e-6, 1e-4, 0.005, 0.05, 0.2)),
     "AALpy's ALERGIA": Rival(_learn_by_aalpy, "ε", (0.005, 0.05, 0.2, 0.5, 0.8)),
 }
 
 
-class Chosen(NamedTuple):
-    """What a learner made of all words, with the weight and the loss of those held out."""
+class Setting(NamedTuple):
+    """A parameter and the best weight for it, with the loss of the words held out."""
 
     parameter: float
     weight: float
     loss: float
-    pdfa: PDFA
 
 
 def split_words(words: Words, share: float, seed: int) -> tuple[Words, Words]:
@@ -82,16 +83,39 @@ def mean_loss(pdfa: PDFA, words: Words) -> float:
     return -float(total) / (len(words.symbols) + len(words))
 
 
-def tune_rival(rival: Rival, words: Words, width: int, seed: int = 0) -> Iterator[Chosen]:
-    """Yield what a learner makes of all words with each parameter.
+def try_settings(rival: Rival, words: Words, width: int, seconds: float) -> Iterator[Setting]:
+    """Yield each parameter with the weight that is best on a tenth of the words.
 
-    The weight is the best on a tenth of the words for what is learnt from the others.
+    The first parameter that takes more processor seconds than this is the last that is tried.
     """
-    fewer, held_out = split_words(words, HELD_OUT, seed)
-    listed, every = list_words(fewer), list_words(words)
+    fewer, held_out = split_words(words, HELD_OUT, seed=0)
+    listed = list_words(fewer)
     for parameter in rival.grid:
-        pdfa = rival.learn(listed, width, parameter)
+        try:
+            with limit_processor(seconds):
+                pdfa = rival.learn(listed, width, parameter)
+        except TimeoutError:
+            return
         losses = [mean_loss(smooth_rows(pdfa, listed, weight=one), held_out) for one in WEIGHTS]
-        weight = WEIGHTS[int(np.argmin(losses))]
-        found = smooth_rows(rival.learn(every, width, parameter), every, weight=weight)
-        yield Chosen(parameter, weight, min(losses), found)
+        yield Setting(parameter, WEIGHTS[int(np.argmin(losses))], min(losses))
+
+
+def learn_smoothly(rival: Rival, words: Words, width: int, setting: Setting) -> PDFA:
+    """Return what a learner makes of all words."""
+    listed = list_words(words)
+    return smooth_rows(rival.learn(listed, width, setting.parameter), listed, weight=setting.weight)
+
+
+@contextmanager
+def limit_processor(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after so many seconds of the processor."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)

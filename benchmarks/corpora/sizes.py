@@ -15,14 +15,22 @@ from pathlib import Path
 
 from benchmarks.corpora.kept_results import KeptResults, Record
 from benchmarks.corpora.named_corpora import CORPORA, code_corpus
-from benchmarks.corpora.rivals import RIVALS, list_words, mean_loss, tune_rival
+from benchmarks.corpora.rivals import (
+    RIVALS,
+    learn_smoothly,
+    list_words,
+    mean_loss,
+    try_settings,
+)
 from benchmarks.support import print_header, print_row
 from pdfalearn import Corpus, distill
 
+# A parameter that takes more processor seconds than this is not tried, nor those behind it.
+SECONDS = 20.0
 # The parameters that rivals are given: from few states to many.
 GRIDS = {
     "ALERGIA": (1e-12, 1e-6, 1e-4, 0.005, 0.05, 0.2, 0.5, 0.8, 1.2),
-    "MDI": (1, 2, 5, 10, 20, 50, 100, 300, 1000),
+    "MDI": (1000, 300, 100, 50, 20, 10, 5, 2, 1),
 }
 OURS = "ours"
 
@@ -41,14 +49,12 @@ def measure_points(corpus: str, learner: str) -> list[Record]:
             for point in frontier
         ]
     rival = RIVALS[learner]._replace(grid=GRIDS[learner])
-    return [
-        {
-            "states": len(found.pdfa),
-            "loss": mean_loss(found.pdfa, unseen),
-            "setting": f"{rival.parameter} = {found.parameter:g}, weight {found.weight:g}",
-        }
-        for found in tune_rival(rival, learnt, width)
-    ]
+    points = []
+    for setting in try_settings(rival, learnt, width, SECONDS):
+        pdfa = learn_smoothly(rival, learnt, width, setting)
+        text = f"{rival.parameter} = {setting.parameter:g}, weight {setting.weight:g}"
+        points.append({"states": len(pdfa), "loss": mean_loss(pdfa, unseen), "setting": text})
+    return points
 
 
 def compare_points(ours: list[Record], theirs: list[Record]) -> list[tuple[Record, Record | None]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 from unittest.mock import patch
 
 from benchmarks.distilling.answers import LONGEST, asked
@@ -16,6 +17,7 @@ from benchmarks.distilling.measuring import divergence
 from benchmarks.distilling.networks import NETWORKS
 from benchmarks.support import print_header, print_row
 from pdfalearn import Budget, distill
+from pdfalearn.distilling import SearchSettings
 from pdfalearn.samplers import ModelWords
 
 SIZES = (4, 12, 30, 120, 500, 2000)
@@ -30,23 +32,28 @@ PARTS: dict[str, dict[str, object]] = {
         "loop._FINISHING": 0.96,
     },
     "no questions about what was found": {"loop._FINISHING": 0.92},
-    "no cycles": {"searching._CYCLED": 0},
-    "no polishing": {"polishing._ROUNDS": 0},
-    "merges without futures": {"polishing._AS_IF_SEEN": 0.0},
+    "no cycles": {"settings.cycled": 0},
+    "no polishing": {"settings.rounds": 0},
+    "merges without futures": {"settings.as_if_seen": 0.0},
     "no merged prefixes": {"merging._WIDEST": 0},
     "contexts of one symbol": {"contexts._LONGEST": 1},
     "rows not drawn to priors": {"candidates.STRENGTHS": (1e-3,), "candidates._FIRST": 0},
 }
-"""What is changed to leave a part out: constants of modules of the room."""
+"""What is changed to leave a part out: settings of the search, and constants of modules."""
 
 
 @contextmanager
-def changed(values: dict[str, object]) -> Iterator[None]:
-    """Have some constants changed within a block."""
+def changed(values: dict[str, object]) -> Iterator[SearchSettings]:
+    """Have some constants changed within a block; give the settings that are changed, too."""
+    settings: dict[str, Any] = {}
     with ExitStack() as stack:
         for place, value in values.items():
-            stack.enter_context(patch(f"{ROOM}.{place}", value))
-        yield
+            module, name = place.split(".")
+            if module == "settings":
+                settings[name] = value
+            else:
+                stack.enter_context(patch(f"{ROOM}.{place}", value))
+        yield SearchSettings(**settings)
 
 
 def print_parts(name: str, symbols: int) -> None:
@@ -54,9 +61,11 @@ def print_parts(name: str, symbols: int) -> None:
     model = NETWORKS[name]()
     fresh = asked(model, FRESH, seed=1_000_003)
     for part, values in PARTS.items():
-        with changed(values):
+        with changed(values) as settings:
             words, budget = ModelWords(LONGEST), Budget(max_symbols=symbols)
-            frontier = distill(model, budget=budget, sampler=words, sizes=SIZES, seed=1)
+            frontier = distill(
+                model, budget=budget, sampler=words, sizes=SIZES, seed=1, settings=settings
+            )
         found = [divergence(frontier.at_most(size), fresh).total for size in SIZES]
         print_row([name, part, *found])
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -141,11 +140,17 @@ def sweep(
         )
     make = oracle or (lambda equivalence: default_oracle(model, equivalence, seed))
     asked = as_model(model)
+    if store is not None:
+        model_key(asked, model_id)  # refuses what has no name
+    elif not check_members(asked).fingerprint:
+        model_id = _NAME
     shown = show_progress(progress, SweepLine, runs=len(relations))
+    own = TemporaryDirectory(prefix="pdfalearn-")  # with a store of the sweep's own
     run: _Run | None = None
     try:
-        with shown as report, _share_store(asked, store, model_id) as place:
-            run = _Run(model, place, budget, relations, report)
+        with shown as report, own as folder:
+            place = Path(folder, "answers.db") if store is None else store
+            run = _Run(model, place, model_id, budget, len(relations), report)
             run.measure_by(sampler, seed)
             for equivalence in relations:
                 run.learn(equivalence, make(equivalence), audit, seed)
@@ -176,32 +181,9 @@ def _list_values(values: Iterable[Value], name: str) -> list[Value]:
     return list(values)
 
 
-Place = tuple[str | os.PathLike[str], str | None]  # the file of a store, the model's name in it
-
-
-@contextmanager
-def _share_store(
-    model: LanguageModel, store: str | os.PathLike[str] | None, model_id: str | None
-) -> Iterator[Place]:
-    """Yield the store that all runs share; one of the sweep's own is deleted in the end."""
-    if store is not None:
-        model_key(model, model_id)
-        yield store, model_id
-        return
-    fingerprint = check_members(model).fingerprint
-    with TemporaryDirectory(prefix="pdfalearn-") as folder:
-        yield Path(folder, "answers.db"), None if fingerprint else _NAME
-
-
-class _Distance(NamedTuple):
-    """How far an automaton is from the model."""
-
-    divergence: float
-    low: float
-    high: float
-    infinite_share: float
-    losses: Floats  # for every word, the sum of its finite divergences
-    infinite: Floats  # for every word, how many are infinite
+# How far an automaton is from the model: the divergence, its interval, the share of positions where
+# it is infinite, and for every word the sum of finite ones and the number of infinite ones.
+_Distance = tuple[float, float, float, float, Floats, Floats]
 
 
 @dataclass
@@ -221,7 +203,7 @@ def _measure_exactly(target: PDFA) -> _Measure:
         forward = divergence(target, pdfa).forward
         share = forward.infinite_share
         mean = 0.0 if share == 1 else forward.finite_mean
-        return _Distance(mean, mean, mean, share, np.array([mean]), np.array([share]))
+        return mean, mean, mean, share, np.array([mean]), np.array([share])
 
     return _Measure(distance, np.ones(1))
 
@@ -242,8 +224,8 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
     def distance(pdfa: PDFA) -> _Distance:
         measured = held_out.measure(pdfa)
         mean, low, high = held_out.add_unseen(measured.divergence, pdfa)
-        share, losses, infinite = measured.infinite_share, measured.losses, measured.infinite
-        return _Distance(mean, low, high, share, losses, infinite)
+        share = measured.infinite_share
+        return mean, low, high, share, measured.losses, measured.infinite
 
     questions = observations.counts.words
     return _Measure(distance, held_out.lengths, held_out.word_count, questions)
@@ -255,15 +237,16 @@ class _Run:
     def __init__(
         self,
         model: PDFA | LanguageModel,
-        place: Place,
+        store: str | os.PathLike[str],
+        model_id: str | None,
         budget: Budget,
-        relations: list[Relation],
+        runs: int,
         report: Callable[[SweepProgress], None] | None,
     ) -> None:
         self._model = model
-        self._store, self._model_id = place
+        self._store, self._model_id = store, model_id
         self._budget = SharedBudget(budget)
-        self._runs = len(relations)
+        self._runs = runs
         self._report = report
         self._measure: _Measure
         self._distances: list[_Distance] = []
@@ -335,7 +318,7 @@ class _Run:
             rows=tuple(self.rows),
             drawn_words=measure.drawn_words,
             held_out_questions=measure.questions,
-            kept_losses=np.array([distance.losses for distance in self._distances]),
-            kept_infinite=np.array([distance.infinite for distance in self._distances]),
+            kept_losses=np.array([distance[4] for distance in self._distances]),
+            kept_infinite=np.array([distance[5] for distance in self._distances]),
             kept_lengths=measure.lengths,
         )

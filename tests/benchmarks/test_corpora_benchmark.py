@@ -16,7 +16,14 @@ import pytest
 from benchmarks.corpora import coverage, growth, named_corpora, pautomac, sizes, structure
 from benchmarks.corpora.kept_results import KeptResults
 from benchmarks.corpora.ngrams import predict_by_ngrams
-from benchmarks.corpora.rivals import RIVALS, mean_loss, split_words, tune_rival
+from benchmarks.corpora.rivals import (
+    RIVALS,
+    learn_smoothly,
+    limit_processor,
+    mean_loss,
+    split_words,
+    try_settings,
+)
 from pdfalearn import PDFA, distill
 from pdfalearn.datasets import reber
 from pdfalearn.words import Words
@@ -133,10 +140,27 @@ def test_rivals_choose_on_words_held_out() -> None:
     rest, held_out = split_words(words, 0.25, seed=1)
     assert sorted(map(tuple, [*rest, *held_out])) == sorted(map(tuple, words))
     assert len(held_out) == 100
-    found = list(tune_rival(RIVALS["ALERGIA"], words, width))
-    assert len(found) == len(RIVALS["ALERGIA"].grid)
-    assert all((each.pdfa.probabilities > 0).all() for each in found)
-    assert 0 < mean_loss(found[0].pdfa, words) < inf
+    rival = RIVALS["ALERGIA"]
+    found = list(try_settings(rival, words, width, seconds=60))
+    assert [each.parameter for each in found] == list(rival.grid)
+    best = min(found, key=lambda each: each.loss)
+    pdfa = learn_smoothly(rival, words, width, best)
+    assert (pdfa.probabilities > 0).all()
+    assert 0 < mean_loss(pdfa, words) < inf
+
+
+def test_a_parameter_that_takes_too_long_is_the_last() -> None:
+    def learn(words: object, width: int, parameter: float) -> PDFA:
+        while parameter > 1:
+            pass
+        return PDFA(alphabet=range(width), transitions=[[0]], probabilities=[[0.5, 0.5]])
+
+    rival = RIVALS["MDI"]._replace(learn=learn, grid=(1, 2, 1))
+    assert len(list(try_settings(rival, Words.of([(0,)] * 20), 1, seconds=0.02))) == 1
+    with limit_processor(0.02):
+        pass
+    with pytest.raises(TimeoutError), limit_processor(0.02):
+        learn([], 1, 2)
 
 
 def test_sizes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,6 @@ ANSWERS = [
     "drift a.json b.json --class zero=0.* --begins",
     "store info answers.db",
     "store verify answers.db",
-    "store compact answers.db",
 ]
 OTHERS = [
     "models",
@@ -130,7 +129,6 @@ def test_no_figure_is_split_in_a_narrow_terminal(
     if "--class" in line:
         need_module("interegular")
     exit_code, printed = int(line == ANSWERS[0]), {}
-    run(*line.split(), exit_code=exit_code)  # a store is compacted once
     for width in (60, 1000):
         monkeypatch.setenv("COLUMNS", str(width))
         printed[width] = run(*line.split(), exit_code=exit_code).stdout

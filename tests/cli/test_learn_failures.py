@@ -7,7 +7,7 @@ import pytest
 import pdfalearn
 from pdfalearn import load, save
 from pdfalearn.datasets import figure_3, random_pdfa
-from pdfalearn.io import other_programs
+from pdfalearn.io import pdfa_files
 from pdfalearn.results import LearningInterrupted
 from tests.cli.program import error_of, run
 from tests.support import need_program
@@ -23,18 +23,18 @@ def test_what_turns_out_too_large_for_a_format_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("dot")
-    monkeypatch.setattr(other_programs, "MOST_STATES", 100)
-    path = tmp_path / "large.json"
+    monkeypatch.setattr(pdfa_files, "PARTS_LIMIT", 100)
+    path = tmp_path / "large.npz"
     save(random_pdfa(400, seed=1), path)
-    program, tree = tmp_path / "learnt.pm", tmp_path / "tree.svg"
+    program, tree = tmp_path / "learnt.json", tmp_path / "tree.svg"
     result = run("learn", path, "-o", program, exit_code=2)
     assert f"saved as {program}.npz instead" in result.stderr
     assert "certificate" in result.stdout
     expected = pdfalearn.learn(load(path)).pdfa
     assert load(f"{program}.npz") == expected
-    result = run("learn", path, "-o", tmp_path / "learnt.json", "--tree", tree, exit_code=2)
+    result = run("learn", path, "-o", tmp_path / "learnt.npz", "--tree", tree, exit_code=2)
     assert "leaves won't help" in result.stderr
-    assert load(tmp_path / "learnt.json") == expected
+    assert load(tmp_path / "learnt.npz") == expected
     assert not tree.exists()
 
 
@@ -59,7 +59,7 @@ def test_an_interrupt_before_the_first_answer(path: Path, monkeypatch: pytest.Mo
         (["--audit", "-1"], "--audit"),
         (["--seed", "-1"], "--seed"),
         (["-o", "learnt.txt"], "learnt.txt"),
-        (["--tree", "tree.npz"], ".json, .dot, .svg, .png, .pdf"),
+        (["--tree", "tree.npz"], ".dot, .svg, .png, .pdf"),
     ],
 )
 def test_bad_options(options: list[str], culprit: str, path: Path) -> None:
@@ -75,7 +75,7 @@ def test_without_graphviz_pictures_are_refused_before_learning(
         assert "Graphviz" in error_of("learn", path, option, path.with_name("picture.png"))
 
 
-@pytest.mark.parametrize("options", [["-o", "same.json", "--tree", "same.json"], ["-o", "t.json"]])
+@pytest.mark.parametrize("options", [["-o", "same.dot", "--tree", "same.dot"], ["-o", "t.json"]])
 def test_files_have_to_be_different(
     options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,10 +187,10 @@ def test_while_the_automaton_is_written(folder: Path, monkeypatch: pytest.Monkey
     run(*COMMAND)
     whole = load("learnt.json")
     monkeypatch.setattr(pdfalearn, "save", saving(presses=1))
-    result = run(*COMMAND, "--tree", "tree.json", exit_code=130)
+    result = run(*COMMAND, "--tree", "tree.dot", exit_code=130)
     check_saved(result.stderr, folder)
     assert load("learnt.json") == whole
-    assert Path("tree.json").exists()
+    assert Path("tree.dot").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

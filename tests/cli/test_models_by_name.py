@@ -16,7 +16,7 @@ from pdfalearn.cli.models import KINDS
 from pdfalearn.datasets import random_pdfa
 from tests.cli.black_boxes import BESIDE, NAMED
 from tests.cli.program import error_of, run, run_json, run_program
-from tests.cli.test_help_examples import MODULE, examples_of
+from tests.cli.test_help_examples import MODULE, SHOP, examples_of
 from tests.support import need_module
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -225,6 +225,7 @@ def test_the_page_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     save(PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.4, 0.3, 0.3]]), "learnt.json")
     for name in ("my_file", "my_module", "my_network"):
         Path(f"{name}.py").write_text(MODULE)
+    Path("shop.py").write_text(SHOP)
     shutil.copy(EXAMPLES / "programs" / "parity.py", "my_program")
     text = run("models").stdout
     assert run_json("models") == {"models": [kind._asdict() for kind in KINDS]}

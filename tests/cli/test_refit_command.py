@@ -108,4 +108,4 @@ def test_bad_arguments(arguments: list[str], culprit: str, folder: Path) -> None
 
 def test_the_output_is_checked_first() -> None:
     message = error_of("refit", "nowhere.json", "target.json", "-o", "out.zip")
-    assert "out.zip: a file in .zip holds a whole run or a frontier" in message
+    assert "out.zip: cannot save a file of this ending; those that work: .json" in message

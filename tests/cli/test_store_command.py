@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pdfalearn import Alphabet
-from pdfalearn.stores import AnswerStore, _sqlite
+from pdfalearn.stores import AnswerStore
 from tests.cli.program import error_of, run, run_json
 from tests.stores.given import arrays_of, some, spelled, stored
 
-COMMANDS = ("info", "verify", "compact", "export")
+COMMANDS = ("info", "verify", "export")
 ANSWERS = {"": (0.1, 0.2, 0.7), "ab": (1.0, 5e-324, -0.0), "b": None}
 LINES = [
     '{"word": [], "distribution": [0.1, 0.2, 0.7]}',
@@ -85,27 +85,6 @@ def test_verify_says_no_to_half_a_store(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     assert "damaged or cut off" in run_json("store", "verify", path, exit_code=1)["damage"]
-
-
-def test_compact(tmp_path: Path) -> None:
-    path, alphabet, row = tmp_path / "answers.db", Alphabet(range(100)), [0.01] * 100 + [0.0]
-    for word in range(50):
-        with AnswerStore(path) as store:  # which does not know the rows of others
-            store.answers("model", alphabet).add(*arrays_of({(word,): row}, symbols=100))
-    before = path.stat().st_size
-    text = run("store", "compact", path).stdout
-    after = path.stat().st_size
-    assert after < before
-    assert text == f"{path}: {before:,} bytes before, {after:,} bytes after\n"
-    result = run_json("store", "compact", path)
-    assert result == {"file": str(path), "bytes_before": after, "bytes_after": after}
-    assert run_json("store", "info", path)["models"][0]["answers"] == 50
-
-
-def test_compact_waits_for_nobody_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sqlite, "BUSY_SECONDS", 0.1)
-    with AnswerStore(path) as store, store._file.writing():
-        assert "another process uses it" in error_of("store", "compact", path)
 
 
 def test_export(path: Path, tmp_path: Path) -> None:

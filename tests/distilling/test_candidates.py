@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.distilling.black_boxes import BlackBox, random_target
-from pdfalearn import Exact
+from pdfalearn import Alphabet, Exact
 from pdfalearn.distilling.candidates import STRENGTHS, Choice, Chooser, fit_both
 from pdfalearn.distilling.contexts import Contexts
 from pdfalearn.distilling.estimates import HeldOut
 from pdfalearn.distilling.evidence import Evidence
-from pdfalearn.distilling.machines import Machine, find_possible, fit_rows
+from pdfalearn.distilling.machines import Machine, find_possible, fit_rows, make_pdfa, prune
 from pdfalearn.distilling.sampling import Sampling
 from pdfalearn.distilling.searching import search
 from pdfalearn.learners import ObservationTree
@@ -19,6 +19,7 @@ from pdfalearn.samplers import ModelWords
 from tests.support import mostly_slow
 
 SIZES = [3, 8, 40, 300]
+ABC = Alphabet("abc")
 
 
 class Setting:
@@ -87,10 +88,27 @@ def test_rows_get_all_answers_in_the_end() -> None:
     setting = Setting(3)
     choice = setting.choose({1: [setting.contexts.machine(1)]})[1]
     everything = setting.everything
-    fit, refitted = fit_both(choice.candidate, setting.evidence, everything)
+    regrown = Contexts(everything, 1)
+    fit, refitted = fit_both(1, choice.candidate, setting.evidence, everything, regrown)
     mean = everything.weights @ np.asarray(everything.answers) / everything.total
     assert refitted.machine.rows[0] == pytest.approx(mean, abs=1e-4)
     assert np.abs(fit.machine.rows[0] - mean).max() > 1e-4
+
+
+def test_contexts_are_chosen_again_with_all_answers() -> None:
+    setting = Setting(3)
+    everything, regrown = setting.everything, Contexts(setting.everything, max(SIZES))
+    choice = setting.choose({300: []})[300]
+    assert choice.candidate.is_contexts
+    candidate, evidence = choice.candidate, setting.evidence
+    before, fit = fit_both(300, candidate, evidence, everything, regrown)
+    again, kept = fit_both(300, candidate, evidence, everything, setting.contexts)
+    assert before.loss == again.loss
+    wanted = regrown.machine(300, candidate.strength)
+    expected = make_pdfa(prune(fit_rows(wanted, everything), everything), everything, ABC)
+    assert make_pdfa(fit, everything, ABC) == expected
+    # Held-out words have contexts that the others do not have, and these are worth states.
+    assert fit.loss < kept.loss
 
 
 @pytest.mark.parametrize("size", [3, 40, 300])
@@ -100,7 +118,8 @@ def test_candidates_are_measured_as_what_they_are(size: int) -> None:
     chooser = Chooser(setting.evidence, setting.held_out, setting.contexts)
     machine = setting.contexts.machine(size)
     for found in (*chooser._measure_searched(machine), *chooser._measure_contexts(size)):
-        fit, _ = fit_both(found, setting.evidence, setting.everything)
+        evidence, everything = setting.evidence, setting.everything
+        fit, _ = fit_both(size, found, evidence, everything, setting.contexts)
         possible = find_possible(fit.machine.rows, fit.states, setting.evidence)
         transitions = np.where(possible, fit.machine.transitions, -1)
         whole = setting.held_out.sum_words(transitions, 0, fit.machine.rows)

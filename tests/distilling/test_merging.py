@@ -15,10 +15,9 @@ from benchmarks.distilling.truth import same_structure
 from pdfalearn import PDFA
 from pdfalearn.datasets import figure_3, reber, tomita
 from pdfalearn.distilling import merging
-from pdfalearn.distilling.evidence import Evidence, xlogx
+from pdfalearn.distilling.evidence import Evidence
 from pdfalearn.distilling.machines import fit_rows, make_pdfa
 from pdfalearn.distilling.merging import Folding, merge_prefixes
-from pdfalearn.distilling.prefixes import polish
 from tests.distilling.test_searching import tree_of
 from tests.distilling.trees import PlainTree, Word, trees, words_of
 from tests.support import examples
@@ -135,51 +134,3 @@ def test_large_alphabets_are_left_to_contexts() -> None:
     answers = np.full((1, width + 1), 1 / (width + 1))
     zero = np.zeros(1, dtype=np.int64)
     assert merge_prefixes(Evidence(zero, zero, np.ones(1), answers), 0.02, 64) is None
-
-
-def count_words(target: PDFA, words: int, seed: int) -> Evidence:
-    """Return what followed every prefix of words of an automaton, as shares."""
-    follow: dict[Word, list[float]] = {}
-    for word in target.sample(words, seed=seed).words:
-        codes = tuple(target.alphabet.encode(word).tolist())
-        for end in range(len(codes) + 1):
-            row = follow.setdefault(codes[:end], [0.0] * (len(target.alphabet) + 1))
-            row[codes[end] + 1 if end < len(codes) else 0] += 1
-    weights = {prefix: sum(row) for prefix, row in follow.items()}
-    answers = {prefix: [x / weights[prefix] for x in row] for prefix, row in follow.items()}
-    return PlainTree(len(target.alphabet), weights, answers).evidence()
-
-
-@pytest.mark.parametrize("name", ["figure 3", "reber", "distinct rows"])
-def test_automata_are_found_from_counts(name: str) -> None:
-    target = TARGETS[name]
-    evidence = count_words(target, 6000, seed=2)
-    machine = merge_prefixes(evidence, 0.0, 64, deviations=4.0)
-    assert machine is not None
-    found = make_pdfa(polish(machine, evidence), evidence, target.alphabet)
-    assert len(found) == len(target)
-    assert same_structure(target, found)
-
-
-def test_one_distribution_is_one_state_by_the_test_and_not_by_the_tolerance() -> None:
-    row = np.array([[0.2, 0.3, 0.5]])
-    zero = np.zeros((1, 2), dtype=np.int32)
-    single = PDFA(alphabet=figure_3().alphabet, transitions=zero, probabilities=row)
-    for seed in range(5):
-        evidence = count_words(single, 1000, seed)
-        machine = merge_prefixes(evidence, 0.0, 64, deviations=4.0)
-        assert machine is not None
-        assert len(machine.rows) == 1
-
-
-@pytest.mark.parametrize(("left", "right"), [(12, 12), (12, 400), (60, 60), (1000, 2000)])
-def test_what_chance_loses(left: int, right: int) -> None:
-    random = np.random.default_rng(left + right)
-    row = random.dirichlet(np.ones(6))
-    ours, theirs = (random.multinomial(n, row, 4000).astype(np.float64) for n in (left, right))
-    both, total = ours + theirs, left + right
-    lost = (xlogx(ours) + xlogx(theirs) - xlogx(both)).sum(axis=1)
-    lost += total * math.log(total) - left * math.log(left) - right * math.log(right)
-    weights = [np.full(4000, float(count)) for count in (left, right)]
-    expected = merging._expect_loss(weights[0], weights[1], both / total)
-    assert expected.mean() == pytest.approx(lost.mean(), rel=0.15)

@@ -235,7 +235,7 @@ def test_what_was_never_taken_and_is_impossible_is_undefined() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"largest": 1}, {"cycled": -1}, {"deviations": -1.0}, {"reluctance": "much"}, {"tries": 0.5}],
+    [{"largest": 1}, {"cycled": -1}, {"reluctance": "much"}, {"tries": 0.5}],
 )
 def test_settings_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

@@ -32,7 +32,7 @@ from pdfalearn.equivalence import (
     ZeroApart,
 )
 from pdfalearn.errors import InputError
-from pdfalearn.learners import QuaNT
+from pdfalearn.learners import LPStar, QuaNT
 from pdfalearn.oracles import ExactOracle
 from pdfalearn.row_checks import UndecidedError
 from pdfalearn.rows import Rows
@@ -114,7 +114,7 @@ def test_rows_are_the_same_as_on_paper(by: Equivalence, parts: list[list[int]]) 
 @given(equivalences(), pdfas(max_states=10))
 def test_learning_finds_the_quotient(by: Equivalence, target: PDFA) -> None:
     expected = quotient(target, equivalence=by)
-    for learner in ("quant", "quant-classes", "quant-paper"):
+    for learner in ("quant", "quant-classes", "quant-paper", "lpstar"):
         found = quotient(learn(target, equivalence=by, learner=learner).pdfa, equivalence=by)
         assert np.array_equal(found.transitions, expected.transitions)
         assert (by.keys(found.probabilities) == by.keys(expected.probabilities)).all()
@@ -132,7 +132,8 @@ def test_sparse_models_have_the_same_quotient(by: Equivalence) -> None:
     expected = len(quotient(target, equivalence=by))
     oracle = ExactOracle(target, equivalence=by)
     model = FunctionModel(answer, "abcd")
-    assert len(learn(model, equivalence=by, oracle=oracle, learner=QuaNT).pdfa) == expected
+    for learner in (QuaNT, LPStar):
+        assert len(learn(model, equivalence=by, oracle=oracle, learner=learner).pdfa) == expected
     without = PDFA(
         alphabet="abcd",
         transitions=np.where(rows[:, 1:] > 0, target.transitions, -1),

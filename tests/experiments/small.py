@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pdfalearn.experiments import Outcome, run_experiments
-from pdfalearn.experiments.plans import SCALES, Task
+from pdfalearn.experiments.plans import SCALES, Case
 from pdfalearn.experiments.runs import Run
+from pdfalearn.pdfa import PDFA
 
 RUNS_OF_A_VALUE = SCALES["quick"].targets * SCALES["quick"].runs
 
@@ -20,31 +22,26 @@ def run_small(folder: Path, **changes: Any) -> Outcome:
     return run_experiments("1", folder, **given | changes)
 
 
-def rows_of(folder: Path) -> list[dict[str, str]]:
+def rows_of(folder: Path) -> list[dict[str, Any]]:
     """Read the rows of a folder of results with another reader than the package's."""
-    with (folder / "runs.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    lines = (folder / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
-def change_row(folder: Path, index: int, **changes: object) -> None:
-    """Write other values into a row of a folder of results."""
-    rows = rows_of(folder)
-    rows[index] |= {name: str(value) for name, value in changes.items()}
-    with (folder / "runs.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*rows[0]])
-        writer.writeheader()
-        writer.writerows(rows)
+def write_rows(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write the rows of a folder of results."""
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "runs.jsonl").write_text(text, encoding="utf-8")
 
 
-def untimed(rows: list[dict[str, str]]) -> list[tuple[tuple[str, str], ...]]:
-    """Sort rows, without what differs from time to time and from place to place."""
-    left_out = ("seconds", "executor", "load")
+def untimed(rows: list[dict[str, Any]]) -> list[tuple[tuple[str, Any], ...]]:
+    """Sort rows, without what differs from time to time."""
     return sorted(
-        tuple((name, value) for name, value in row.items() if not name.endswith(left_out))
+        tuple((name, value) for name, value in row.items() if not name.endswith("seconds"))
         for row in rows
     )
 
 
-def lose_the_worker(task: Task, executor: str) -> Run:
+def lose_the_worker(case: Case, given: PDFA | None) -> Run:
     """End the process that a run is done in."""
     os._exit(1)

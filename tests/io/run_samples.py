@@ -64,7 +64,7 @@ def _interrupted() -> Result:
 
     with pytest.raises(LearningInterrupted) as caught:
         learn(TARGET, learner="quant-classes", progress=interrupt)
-    assert caught.value.result is not None
+    assert isinstance(caught.value.result, Result)
     return caught.value.result
 
 

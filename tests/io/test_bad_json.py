@@ -42,7 +42,7 @@ BAD = {
     text(probabilities=[[float("inf"), 0, 1]] * 2): "holds Infinity",
     text(probabilities=[[float("-inf"), 0, 1]] * 2): "holds -Infinity",
     text(initial="x").replace('"x"', "9" * 5000): "not JSON, or cut off: Exceeds the limit",
-    text(format="dfa"): "its format is 'dfa', not 'pdfa'",
+    text(format="nfa"): "its format is 'nfa', not 'pdfa'",
     "{}": "its format is None",
     text(version=2, more=[{}]): "version 2 is newer than 1, .*; upgrade pdfalearn",
     text(version=0): "version is 0, not 1",

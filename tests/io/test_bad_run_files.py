@@ -35,10 +35,8 @@ def changed(array: Any, place: int | tuple[int, ...], value: float) -> bytes:
 
 TREE = run_of("figure 3").kept_tree
 WORDS = run_of("figure 3").kept_words
-DISTANCES = run_of("figure 3").kept_distances
 assert TREE is not None
 assert TREE.traces is not None
-assert DISTANCES is not None
 LENGTHS = np.array([len(trace) // 4 for trace in TREE.traces])
 MOVED = np.eye(1, len(LENGTHS), 0, dtype=int)[0] - np.eye(1, len(LENGTHS), 1, dtype=int)[0]
 INNER = int(TREE.parents[-1])
@@ -80,10 +78,6 @@ INNER = int(TREE.parents[-1])
         ("word_ends", npy(WORDS.ends[1:]), "word_ends.npy has 3 words for 4 states"),
         ("word_ends", npy(np.append(WORDS.ends, np.int32(0))), "further_distributions.npy has the"),
         ("further_distributions", npy(np.ones((1, 3)) / 3), r"not \(0, 3\)"),
-        ("distances", changed(DISTANCES.distances, 0, np.nan), "distances.npy holds nan"),
-        ("distances", changed(DISTANCES.distances, 0, 1), "do not grow"),
-        ("distances", npy(DISTANCES.distances[1:]), "distance_counts.npy has the shape"),
-        ("distance_counts", changed(DISTANCES.counts, 0, 10**6), "do not grow"),
         ("tree_parents", changed(TREE.parents, 0, 0), "tree_parents.npy does not begin with -1"),
         (
             "tree_parents",
@@ -155,14 +149,21 @@ def certified(kind: str, **details: object) -> dict[str, Any]:
         ({"history": ["states"]}, r"history is \['states'\], not \["),
         ({"certificate": []}, r"certificate is \[\], not"),
         ({"certificate": {"kind": 1, "statement": "", "details": {}}}, "certificate is"),
-        ({"equivalence": {"kind": "quantization", "kappa": 0, "rounded": []}}, "kappa 0 is not"),
-        (
-            {"equivalence": {"kind": "quantization", "kappa": "1", "rounded": []}},
-            "kappa '1' is not",
-        ),
-        (
-            {"equivalence": {"kind": "quantization", "kappa": 1, "rounded": 3}},
-            "rounded is 3, not a list",
+        ({"equivalence": "Quantization(kappa=0)"}, "kappa 0 is not"),
+        ({"equivalence": "Quantization(kappa='1')"}, "kappa '1' is not"),
+        ({"equivalence": "Rounded(equivalence=Exact(), decimals=99)"}, "decimals 99 is not"),
+        ({"equivalence": "Tolerance(tolerance=3)"}, "tolerance 3 is not"),
+        *(
+            ({"equivalence": text}, "equivalence is .*, not a relation of distributions")
+            for text in (
+                "exact",
+                ["Exact()"],
+                "print()",
+                "Exact(1)",
+                "Exact().x",
+                "Exact(",
+                "(" * 999,
+            )
         ),
         (certified("sure"), "certificate is 'sure', not one of exact, pac"),
         (certified("pac", epsilon=4.8, delta=0.1), "epsilon is 4.8, not a number between"),
@@ -171,19 +172,9 @@ def certified(kind: str, **details: object) -> dict[str, Any]:
         (certified("exact", outside={}), "outside is {}, not an object with the keys"),
         (certified("exact", outside=dict.fromkeys(OUTSIDE, "x")), "an object of numbers"),
         (certified("stopped", words_drawn=-1), "words_drawn is -1, not a number of 0 or more"),
-        ({"equivalence": {"kind": "exact", "rounded": [99]}}, "decimals 99 is not"),
-        (
-            {"equivalence": {"kind": "tolerance", "tolerance": 3, "rounded": []}},
-            "tolerance 3 is not",
-        ),
-        (
-            {"equivalence": {"kind": ["exact"]}},
-            "equivalence is .*, not a relation of distributions",
-        ),
-        ({"equivalence": "exact"}, "equivalence is 'exact', not a relation of distributions"),
-        ({"complete_to": 1.5}, "complete_to is 1.5, not a distance"),
-        ({"complete_to": "1"}, "complete_to is '1', not a distance"),
-        ({"complete_to": None}, r"holds or lacks \['distance_counts.npy', 'distances.npy'\]"),
+        ({"near_boundary": 1.5}, "near_boundary is 1.5, not null or 16 counts"),
+        ({"near_boundary": [1] * 15}, "near_boundary is .*, not null or 16 counts"),
+        ({"near_boundary": [-1] * 16}, "near_boundary is -1, not an integer of 0 or more"),
         ({"tree": None}, r"holds or lacks \['class_keys.npy', 'further_distributions.npy', 'suf"),
         ({"tree": "classes"}, r"holds or lacks \['trace_lengths.npy', 'traces.npy'\]"),
         ({"tree": 1}, "tree is 1, not null"),

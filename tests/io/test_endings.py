@@ -13,7 +13,7 @@ from tests.io.samples import ENDINGS, SMALL
 
 
 @pytest.mark.parametrize(
-    "ending", [".pm", ".drn", ".att", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"]
+    "ending", [".dot", ".pm", ".drn", ".att", ".svg", ".png", ".pdf", ".txt", ".gz", "", "json"]
 )
 def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
     expected = f"x{ending}: cannot load a file of this ending; those that work: "

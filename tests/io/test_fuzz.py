@@ -17,7 +17,7 @@ from tests.io.samples import ENDINGS, SMALL, bytes_of, load_bytes, members_of, z
 from tests.support import examples
 
 endings = pytest.mark.parametrize("ending", ENDINGS)
-foreign = pytest.mark.parametrize("ending", [*FOREIGN, ".dot"])
+foreign = pytest.mark.parametrize("ending", [*FOREIGN])
 thoroughly = examples(400)
 
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def valid(folder: Path) -> dict[str, bytes]:
-    return FOREIGN | {ending: bytes_of(SMALL, ending, folder) for ending in (*ENDINGS, ".dot")}
+    return FOREIGN | {ending: bytes_of(SMALL, ending, folder) for ending in ENDINGS}
 
 
 @pytest.fixture(scope="module")

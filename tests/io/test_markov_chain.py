@@ -9,9 +9,8 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 
-from pdfalearn import PDFA, load, save
-from pdfalearn.datasets import figure_3
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn import PDFA, save
+from pdfalearn.errors import InputError
 from tests.io.samples import odd_pdfas
 from tests.strategies import all_words, pdfas
 from tests.support import examples, need_module
@@ -82,9 +81,3 @@ def test_symbols_that_could_be_taken_for_something_else(symbol: str, tmp_path: P
     (output,) = {state.output for state in chain.states} - {"$", "<start>"}
     assert output == "%" if not symbol else unquote(output) == symbol
     assert probability_in(chain, [output, output, "$"]) == 0.75 * 0.75 * 0.25
-
-
-def test_it_is_not_loaded_here(tmp_path: Path) -> None:
-    save(figure_3(), tmp_path / "x.mc.dot")
-    with pytest.raises(FileFormatError, match="a drawing without the automaton below it"):
-        load(tmp_path / "x.mc.dot")

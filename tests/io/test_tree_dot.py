@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pdfalearn import save
 from pdfalearn.errors import InputError
-from pdfalearn.io import save_tree
 from pdfalearn.io.tree_files import (
     MOST_LEAVES,
     MOST_LEAVES_DOWNWARDS,
@@ -36,7 +36,7 @@ def test_figure_3_as_in_the_paper() -> None:
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_pictures_are_saved(kind: str, tmp_path: Path) -> None:
     need_program("dot")
-    save_tree(FIGURE_3, tmp_path / f"tree.{kind}")
+    save(FIGURE_3, tmp_path / f"tree.{kind}")
     assert (tmp_path / f"tree.{kind}").read_bytes().startswith(SIGNATURES[kind])
 
 
@@ -85,8 +85,8 @@ def test_pictures_of_many_leaves_are_refused(
 ) -> None:
     tree = make(MOST_LEAVES + 1)
     with pytest.raises(InputError, match=r"^a picture of 301 leaves won't help; learn at a smal"):
-        save_tree(tree, tmp_path / "tree.svg")
-    save_tree(tree, tmp_path / "tree.dot")
+        save(tree, tmp_path / "tree.svg")
+    save(tree, tmp_path / "tree.dot")
     assert [path.name for path in tmp_path.iterdir()] == ["tree.dot"]
 
 

@@ -78,11 +78,18 @@ def test_the_library_is_silent(
     assert capfd.readouterr() == ("", "")
 
 
-@TABLE_LEARNERS
-@pytest.mark.parametrize("equivalence", [Quantization(10), 0.1, None])
-def test_only_a_tolerance_will_do(name: str, equivalence: Relation) -> None:
+@pytest.mark.parametrize(
+    ("name", "equivalence", "culprit"),
+    [
+        ("wlstar", Quantization(10), r"not a similarity, .*; use Tolerance\(t\)"),
+        ("wlstar", 0.1, "0.1 is not a similarity"),
+        ("lpstar", 0.1, "0.1 is not an equivalence"),
+        ("lpstar", None, "None is not an equivalence"),
+    ],
+)
+def test_relations_that_will_not_do(name: str, equivalence: Relation, culprit: str) -> None:
     model = WatchedModel(AutomatonModel(TARGET))
-    with pytest.raises(InputError, match=r"not a similarity, .*; use Tolerance\(t\)"):
+    with pytest.raises(InputError, match=culprit):
         learn(
             model, learner=name, equivalence=equivalence, oracle=ExactOracle(TARGET, equivalence=BY)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import cast
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def pressed(model: WatchedModel, oracle: ExactOracle, name: str, delay: float) -
         finally:
             timer.join()
     except LearningInterrupted as interrupt:
-        return interrupt.result
+        return cast("Result | None", interrupt.result)
     except KeyboardInterrupt:  # after learning
         return None
 

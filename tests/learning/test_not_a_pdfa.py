@@ -29,8 +29,7 @@ from pdfalearn.datasets import figure_3
 from pdfalearn.equivalence import is_weakly_minimal, same_function
 from pdfalearn.equivalence.quotients import state_classes
 from pdfalearn.errors import InputError
-from pdfalearn.io import read_arpa, save_tree
-from pdfalearn.io.tree_files import tree_to_dot
+from pdfalearn.io import read_arpa
 from pdfalearn.languages import DFA
 from pdfalearn.metrics import evaluate_exactly
 from pdfalearn.models import AutomatonModel
@@ -100,25 +99,6 @@ def test_the_argument_the_culprit_and_the_remedy_are_named(call: str, thing: str
 def test_nothing_but_a_pdfa_is_saved(tmp_path: Path, thing: str, ending: str) -> None:
     with pytest.raises(InputError, match=r"cannot be saved; what can: PFA, PDFA, .*; "):
         save(THINGS[thing][0], tmp_path / f"a.{ending}")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("given", "remedy"),
-    [
-        (None, r"give learn\(model\)\.tree"),
-        ("tree.json", r"'tree\.json', not a TreeNode; give learn\(model\)\.tree"),
-        (PDFA_4, r"PDFA\(4 states.*save\(pdfa, path\) writes automata"),
-        (SimpleNamespace(tree=LEAF), "give its attribute tree"),
-        (len, "built-in function len"),
-    ],
-)
-def test_nothing_but_a_tree_is_saved_as_one(tmp_path: Path, given: Any, remedy: str) -> None:
-    for ending in ("json", "dot", "svg"):
-        with pytest.raises(InputError, match=f"^tree is .*{remedy}"):
-            save_tree(given, tmp_path / f"a.{ending}")
-    with pytest.raises(InputError, match="not a TreeNode"):
-        tree_to_dot(given)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -167,11 +167,11 @@ def test_probabilities_near_boundaries_are_counted() -> None:
         probabilities=[[0.30001, 0.35, 0.34999]],
     )
     result = learn(shifted, equivalence=Quantization(10))
-    assert result.near_boundary(2e-5) == 1
+    assert result.near_boundary(1e-4) == 1
     assert result.near_boundary(1e-6) == 0
-    assert result.near_boundary(0.2) == 3
+    assert result.near_boundary(0.1) == 3
     rounded = learn(shifted, equivalence=Rounded(Quantization(10), decimals=4))
-    assert rounded.near_boundary(2e-5) == 1
+    assert rounded.near_boundary(1e-4) == 1
     with pytest.raises(InputError, match="no boundaries"):
         learn(shifted, equivalence=Exact()).near_boundary(0.1)
     with pytest.raises(InputError, match="distance"):

@@ -208,7 +208,7 @@ def test_one_row_a_transition_in_texts_frames_and_documents() -> None:
     document = found.document()
     assert document["changed"]
     assert [pair["target"] for pair in document["pairs"]] == [1, None]
-    assert len(found._repr_html_().split("<tr>")) == 4
+    assert found.statement.splitlines()[0] in found._repr_html_()
     pytest.importorskip("pandas")
     assert list(found.to_frame()["symbol"]) == ["a", "$"]
 

@@ -151,6 +151,12 @@ def test_whether_and_when_words_end(pfa: PFA) -> None:
         assert pfa.ending_probability == pytest.approx(ended, abs=1e-3)
 
 
+def test_words_that_hardly_end_keep_their_digits() -> None:
+    pfa = PFA("a", initial=[1, 0], matrices=[[[0.5, 0.5], [0.5, 0.5]]], ends=[1e-14, 3e-14])
+    assert pfa.mean_length == pytest.approx(5e13, rel=1e-9)
+    assert pfa.ending_probability == 1.0
+
+
 def test_samples_have_the_right_frequencies() -> None:
     pfa = random_pfa(3, 2, 8, 0.2)
     words, cut = sample(pfa, 20_000, seed=1, max_length=30)

@@ -17,6 +17,7 @@ from pdfalearn.models import PFA, WFA
 from pdfalearn.multiplicity import (
     RankError,
     l2_distance,
+    learn_wfa,
     minimise_wfa,
     shortest_difference,
     wfa_to_pdfa,
@@ -91,6 +92,13 @@ def test_distances_are_sums_over_words(first: WFA, second: WFA) -> None:
     assert first.prefix_probabilities(prefixes) == pytest.approx(sums, abs=1e-3)
 
 
+def test_a_difference_is_looked_for_no_longer_than_there_are_directions() -> None:
+    # In these spaces weak directions were found again and again, and the search did not end.
+    target = random_pdfa(60, exact_size=True, seed=0)
+    learnt = learn_wfa(target)
+    assert shortest_difference(learnt.wfa, target) is None
+
+
 def test_distances_keep_their_digits_and_may_be_infinite() -> None:
     half = WFA("a", initial=[1], matrices=[[[0.5]]], ends=[0.5])
     almost = WFA("a", initial=[1 + 1e-13], matrices=[[[0.5]]], ends=[0.5])
@@ -100,8 +108,26 @@ def test_distances_keep_their_digits_and_may_be_infinite() -> None:
     assert l2_distance(*slow) == pytest.approx(np.sqrt(exact), rel=1e-5)
     counter = WFA("a", initial=[1, 0], matrices=[[[1, 1], [0, 1]]], ends=[0, 1])
     assert l2_distance(counter, half) == np.inf
+    # However little, the same again and again does not converge, unless it may be rounding.
+    nothing = WFA("a", initial=[0], matrices=[[[0]]], ends=[0])
+    for value, expected in ((1e-12, np.inf), (1e-16, 0.0)):
+        again = WFA("a", initial=[1], matrices=[[[1]]], ends=[value])
+        assert l2_distance(again, nothing) == pytest.approx(expected, abs=1e-14)
     with pytest.raises(InputError, match="does not converge"):
         _ = counter.total
+
+
+def test_distances_converge_where_lengths_rise_and_fall() -> None:
+    # Ten states lead to the one before the end: sums of squares by length are 10 and 1 in turns.
+    moves = np.zeros((12, 12))
+    moves[:10, 10] = moves[10, 11] = 1.0
+    moves[11, :10] = 0.05
+    ends = np.zeros(12)
+    ends[11] = 0.5
+    cycle = PFA("a", initial=np.eye(12)[0], matrices=[moves], ends=ends)
+    nothing = WFA("a", initial=[0], matrices=[[[0]]], ends=[0])
+    # A word of 2 + 3k symbols has the probability 2⁻ᵏ⁻¹.
+    assert l2_distance(cycle, nothing) == pytest.approx(np.sqrt(1 / 3), rel=1e-6)
 
 
 @examples(30)

@@ -1,4 +1,4 @@
-"""Successors of words: with large alphabets, those known to be undefined are left out."""
+"""Successors of words: those known to be undefined are left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pdfalearn.errors import ModelError
 from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
-from pdfalearn.observations.tree import ObservationTree
+from pdfalearn.observations.tree import UNDEFINED, ObservationTree
 from pdfalearn.oracles import AllWordsOracle, ExactOracle
 from pdfalearn.rows import Rows
 from tests.learners.checks import assert_is_quotient
@@ -24,16 +24,14 @@ from tests.models.hooked import HookedModel
 BY = Quantization(100)
 
 
-@pytest.mark.parametrize("symbols", [32, 33, 100])
+@pytest.mark.parametrize("symbols", [10, 32, 33, 100])
 @pytest.mark.parametrize("undefined", [True, False])
-def test_only_large_alphabets_leave_out_what_is_undefined(symbols: int, undefined: bool) -> None:
+def test_what_is_undefined_is_left_out(symbols: int, undefined: bool) -> None:
     target = random_pdfa(5, symbols, zero_probability=0.6, undefined=undefined, seed=1)
     tree = ObservationTree(AutomatonModel(target), BY)
     tree.classes(np.array([0]), np.array([0]))
     places, successors = tree.successors(np.array([0]))
-    expected = np.arange(symbols)
-    if symbols > 32:
-        expected = (target.transitions[target.initial] >= 0).nonzero()[0]
+    expected = (target.transitions[target.initial] >= 0).nonzero()[0]
     assert places.tolist() == expected.tolist()
     assert list(tree.nodes.words(successors)) == [[symbol] for symbol in places]
 
@@ -44,6 +42,20 @@ def test_symbols_follow_the_support(undefined: bool) -> None:
     result = learn(target, equivalence=BY)
     assert_is_quotient(result.pdfa, target, BY)
     assert result.statistics.symbols == (target.transitions >= 0).sum()
+
+
+def test_excluded_successors_are_undefined_without_asking() -> None:
+    target = random_pdfa(5, 10, zero_probability=0.6, undefined=True, seed=1)
+    tree = ObservationTree(AutomatonModel(target), BY)
+    tree.classes(np.array([0]), np.array([0]))
+    undefined = (target.transitions[target.initial] < 0).nonzero()[0]
+    size, words = tree.nodes.size, tree.counts.words
+    nodes = tree.nodes.step(np.zeros(len(undefined), dtype=np.int64), undefined)
+    longer = tree.nodes.step(nodes, np.flip(undefined))
+    assert longer.tolist() == nodes.tolist()
+    assert (tree.asked_classes(nodes) == UNDEFINED).all()
+    assert tree.word(int(nodes[0])) == (target.alphabet.symbols[undefined[0]],)
+    assert (tree.nodes.size, tree.counts.words) == (size, words)
 
 
 def test_a_model_that_does_not_say_is_led_to_all() -> None:

@@ -53,7 +53,9 @@ def test_the_judge_sees_wrong_promises() -> None:
     )
     tree, found, _ = run_checked(target, 200, NEVER, "exact", 1)
     assert len(found.reds) == 1
-    assert not judge(target, tree, found, weigh_words(found, 0.9, 0.01)).near
+    balance = weigh_words(found, 0.9, 0.01)
+    assert judge(target, tree, found, balance).near
+    assert not judge(target, tree, found, balance._replace(allowed=balance.allowed / 20)).near
     tree, found, balance = run_checked(target, 3000, 0.05, "exact", 1)
     assert judge(target, tree, found, balance).is_structure
     found.reds.append(found.reds[0])
@@ -159,7 +161,7 @@ def test_distilling_samples(tmp_path: str) -> None:
     assert again.best == frontier.best
     with pytest.raises(DistillingInterrupted) as caught:
         distill(
-            stopping(Samples(samples._draw, samples.alphabet, most=50), 3, KeyboardInterrupt),
+            stopping(Samples(samples.function, samples.alphabet, most=50), 3, KeyboardInterrupt),
             budget=Budget(max_words=1000),
         )
     assert caught.value.frontier is not None

@@ -121,7 +121,7 @@ inner = hidden(reber(), 1)
 def draw(prefix, count):
     time.sleep(.01)
     print(count, flush=True)
-    return inner._draw(prefix, count)
+    return inner.function(prefix, count)
 learn_samples(Samples(draw, inner.alphabet, most=50), max_samples=100_000, store=sys.argv[1])
 """
 

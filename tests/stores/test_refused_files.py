@@ -18,7 +18,6 @@ from pdfalearn.errors import DamagedStoreError, StoreError
 from pdfalearn.stores import AnswerStore, _sqlite
 from pdfalearn.stores.answers import ModelAnswers
 from pdfalearn.words import Words
-from tests.stores.adding import Adding
 from tests.stores.given import ALPHABET, Batch, arrays_of, listed, read, some, stored
 from tests.support import mostly_slow, without_privileges
 
@@ -147,39 +146,6 @@ def test_a_file_that_may_not_be_written(open_folder: Path) -> None:
         assert read(path) == listed(*some(1))
 
 
-def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
-    path = stored(open_folder / "answers.db", some(1))
-    path.chmod(0o666)
-    open_folder.chmod(0o555)
-    with without_privileges():
-        fails_to_open(path, "may not be written to; check the permissions", read_only=False)
-        fails_to_open(open_folder / "new.db", "cannot be opened; check the perm", read_only=False)
-        assert read(path) == listed(*some(1))
-        assert verified(path, read_only=True) == 8
-    assert list(open_folder.iterdir()) == [path]
-
-
-@pytest.mark.slow
-def test_a_log_beside_a_store_in_a_folder_that_may_not_be_written(open_folder: Path) -> None:
-    """What a killed writer has left is read too, or the store is refused; never half of it."""
-    path = open_folder / "answers.db"
-    with Adding(path, seed=1) as adding:
-        adding.wait_for(3)
-        count = adding.kill()
-    for file in open_folder.iterdir():
-        file.chmod(0o444)
-    open_folder.chmod(0o555)
-    with without_privileges():
-        found = read(path)
-    assert found == listed(*some(1, count=len(found) // 2))
-    assert len(found) // 2 >= count
-    open_folder.chmod(0o777)
-    path.with_name("answers.db-shm").unlink()
-    open_folder.chmod(0o555)
-    with without_privileges():
-        fails_to_open(path, "cannot be opened; check the permissions", read_only=True)
-
-
 def test_a_full_disk_keeps_what_was_written(path: Path) -> None:
     batches = some(2, count=400)
     with AnswerStore(path) as store:
@@ -305,16 +271,6 @@ def test_other_schemas_are_refused_and_left_alone(script: str, read_only: bool, 
     assert path.read_bytes() == content
 
 
-def test_a_trigger_that_comes_while_a_store_is_open_is_found_by_compact(path: Path) -> None:
-    trigger = next(iter(FOREIGN))
-    with AnswerStore(path) as store:
-        other = sqlite3.connect(path)
-        other.executescript(trigger)
-        other.close()
-        with pytest.raises(DamagedStoreError, match="trigger 'evil'"):
-            store.compact()
-
-
 @BOTH_WAYS
 def test_the_schema_is_not_trusted(read_only: bool, path: Path) -> None:
     with AnswerStore(path, read_only=read_only) as store, store._file.reading() as connection:
@@ -346,7 +302,6 @@ def test_a_damaged_answer_is_named(path: Path) -> None:
         lambda store: store.answers("model").sample(1000, 0),
         lambda store: store.answers("model").add(*arrays_of(some(2)[1])),
         lambda store: store.verify(),
-        lambda store: store.compact(),
     ]
     for use in uses:
         with AnswerStore(path) as store, pytest.raises(DamagedStoreError, match=named):
@@ -382,7 +337,6 @@ def test_connections_are_closed_whatever_happens(path: Path, tmp_path: Path) -> 
     other.write_bytes(b"hello\n")
     with AnswerStore(path) as store:
         assert any(name.startswith(str(path)) for name in descriptors())
-        store.compact()
         next(iter(store.answers("model")))
         next(store.answers("model").batches())
     for bad in (other, tmp_path / "none.db"):

@@ -85,17 +85,3 @@ def test_a_store_is_whole_at_every_moment_of_another_process_writing(tmp_path: P
             counts.append(store.verify().answers)
         assert counts[0] >= 10
         assert counts == sorted(counts)
-
-
-@pytest.mark.slow
-def test_compacting_while_another_process_writes_loses_nothing(tmp_path: Path) -> None:
-    path = stored(tmp_path / "answers.db", some(1), some(3))
-    with Adding(path, seed=2) as adding, AnswerStore(path) as store:
-        adding.wait_for(2)
-        for _ in range(3):
-            store.compact()
-        count = adding.kill()
-        found = read(path)
-        assert found[:16] == listed(*some(1), *some(3))
-        assert found[16:] in [listed(*some(2, number)) for number in (count, count + 1)]
-        assert store.verify().answers == len(found)

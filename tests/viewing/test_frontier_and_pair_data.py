@@ -135,7 +135,7 @@ def test_saving(frontier: Frontier, tmp_path: Path) -> None:
         check_can_save(path, type(thing))
         save(thing, path)
         assert path.read_text(encoding="utf-8") == view(thing).html
-    with pytest.raises(InputError, match="a whole run goes into a file"):
+    with pytest.raises(InputError, match="cannot save a file of this ending"):
         check_can_save(tmp_path / "run.htm", Result)
 
 

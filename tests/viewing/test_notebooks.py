@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pdfalearn import PDFA, Budget, compare, distill, divergence, evaluate, learn, simplify
+from pdfalearn import PDFA, compare, divergence, evaluate, learn, simplify
 from pdfalearn.analysis import differences, distances, most_likely
 from pdfalearn.datasets import chain, figure_1, figure_3, random_pdfa, reber
 from pdfalearn.viewing import notebooks
@@ -76,20 +76,10 @@ def test_a_result() -> None:
     result = learn(random_pdfa(200, seed=1))
     text = text_of(result._repr_html_())
     assert "exact:" in text
-    assert f"words asked  {result.statistics.words:,}" in text
+    assert re.search(rf"words asked +{result.statistics.words:,}", text)
     assert len(text) < 1000
     assert len(repr(result)) < 100
     assert len(repr(result.statistics)) < 600
-
-
-@pytest.mark.slow
-def test_a_frontier_of_many_points_is_thinned_out() -> None:
-    frontier = distill(random_pdfa(60, seed=1), budget=Budget(max_symbols=20_000), seed=1)
-    html = frontier._repr_html_()
-    rows = html.count("<tr>") - 1
-    assert rows <= 14
-    assert "best" in html
-    assert (len(frontier) > rows) == ("more: table() has them all" in html)
 
 
 @pytest.mark.slow
@@ -101,11 +91,9 @@ def test_evaluations_divergences_and_simplified() -> None:
     figures = re.findall(r"\d+\.\d+", evaluation.table())
     assert f"{evaluation.perplexity:.6g}" in figures
     assert all(figure in text for figure in figures)
-    assert f"{smaller.divergence:.4g} nats" in smaller._repr_html_()
+    assert f"{smaller.divergence!r}" in smaller._repr_html_()
     between = divergence(figure_1(), figure_1(0.25))
-    figures = re.findall(r"\d\.\d+", between.table())
-    assert figures
-    assert all(figure in between._repr_html_() for figure in figures)
+    assert between.table() in text_of(between._repr_html_())
 
 
 def test_measures_are_tables() -> None:

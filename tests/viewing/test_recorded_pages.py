@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from pdfalearn import PDFA, Corpus, compare, draw, view
 from pdfalearn.analysis import surprisals
 from pdfalearn.datasets import random_pdfa, reber
 from pdfalearn.errors import InputError
-from pdfalearn.viewing.recorded_words import changes_data, recorded_document, recorded_parts
+from pdfalearn.viewing.recorded_words import changes_data, find_odd_words, recorded_parts
 from tests.support import examples
 from tests.viewing.conftest import Open
 from tests.viewing.opened import Opened
@@ -47,54 +46,35 @@ def sessions(seed: int, count: int = 400, *, more: float = 0.0) -> list[tuple[An
 @examples(60)
 def test_odd_words_are_those_with_the_largest_surprisal(words: list[str]) -> None:
     known = [word.replace("z", "") for word in words]
-    found = recorded_document(TARGET, [Corpus(known)])["odd"]
+    found = find_odd_words(TARGET, Corpus(known))
     largest = [max(surprisals(TARGET, word)) for word in known]
     expected = sorted(range(len(known)), key=lambda place: (-largest[place], place))
-    assert [one["number"] - 1 for one in found] == expected
+    assert [one.number - 1 for one in found] == expected
     for one in found:
-        word = known[one["number"] - 1]
+        word = known[one.number - 1]
         values = surprisals(TARGET, word)
-        assert one["surprisal"] == pytest.approx(max(values))
-        assert values[one["position"]] == pytest.approx(one["surprisal"])
-        assert all(value < one["surprisal"] for value in values[: one["position"]])
-        assert one["begin"] == list(word[: one["position"] + 1])
+        assert one.surprisal == pytest.approx(max(values))
+        assert values[one.position] == pytest.approx(one.surprisal)
+        assert all(value < one.surprisal for value in values[: one.position])
 
 
 def test_unknown_events_are_odd_and_lead_nowhere() -> None:
     words = Corpus([(*NAMES[:1], "crash"), NAMES[:1] * 3])
-    first, second = recorded_document(SHOP, [words])["odd"]
-    assert (first["symbol"], first["position"], first["number"]) == ("(unknown)", 1, 1)
-    assert first["surprisal"] == inf
-    assert second["surprisal"] < 5
+    first, second = find_odd_words(SHOP, words)
+    assert (first.symbol, first.position, first.number) == ("(unknown)", 1, 1)
+    assert first.surprisal == inf
+    assert second.surprisal < 5
     corpus = Corpus([(NAMES[0], "crash", NAMES[1], "crash", "crash")])
     data = recorded_parts(SHOP, [corpus])[1].data
     assert data["entries"][0]["states"] == [0, 1]
     assert data["entries"][0]["before"] == NAMES[0]
 
 
-def test_a_document_counts_what_words_take() -> None:
-    words = sessions(1)
-    document = recorded_document(SHOP, [Corpus(words)])
-    counts = Counter[tuple[int, Any]]()
-    for word in words:
-        state = 0
-        for symbol in word:
-            counts[state, symbol] += 1
-            state = int(SHOP.transitions[state, NAMES.index(symbol)])
-        counts[state, "$"] += 1
-    found = {(one["source"], one["symbol"]): one["counts"] for one in document["transitions"]}
-    assert found == {place: [count] for place, count in counts.items()}
-    assert document["words"] == [len(words)]
-    surprisal = [one["surprisal"] for one in document["odd"]]
-    assert surprisal == sorted(surprisal, reverse=True)
-
-
-def test_a_document_of_two_corpora_has_the_changes() -> None:
+def test_pages_of_two_corpora_have_the_changes() -> None:
     a, b = Corpus(sessions(1)), Corpus(sessions(2, more=0.2))
-    document = recorded_document(SHOP, [a, b])
     changes = compare(a, b, model=SHOP)
-    assert document["changes"] == changes.document()
     data = changes_data(changes)
+    assert recorded_parts(SHOP, [a, b])[0].data == data
     assert [pair["source"] for pair in data["pairs"]] == [one.source for one in changes.pairs]
 
 
@@ -110,7 +90,7 @@ def test_more_than_two_corpora_are_refused() -> None:
 def test_words_of_impossible_steps_have_a_page() -> None:
     part = recorded_parts(SHOP, [Corpus([(NAMES[2], NAMES[2])])])[1]
     assert part.data["entries"][0]["surprisal"] is None
-    assert recorded_document(SHOP, [Corpus([(NAMES[2],)])])["odd"][0]["surprisal"] == inf
+    assert find_odd_words(SHOP, Corpus([(NAMES[2],)]))[0].surprisal == inf
 
 
 @pytest.mark.slow
@@ -136,7 +116,6 @@ def test_sessions_and_templates_can_be_told_apart(open_page: Open) -> None:
         with pytest.raises(InputError, match="of one corpus"):
             view(pdfa, *others, names=["ann", "bob"])
     opened = open_page(view(pdfa, words, names=["ann", "bob"]))
-    assert recorded_document(pdfa, [words], ["ann", "bob"])["odd"][0]["session"] == "bob"
     row = opened.page.locator(".odd tbody tr").first
     assert row.inner_text().split("\t")[:2] == ["bob", "(unknown)"]
     row.get_by_role("button").click()

@@ -14,6 +14,7 @@ from pdfalearn.cli._commands import group
 
 _MODULES = {
     "learn": ("learn", "sweep"),
+    "allowed": ("support",),
     "distill": ("distill", "simplify", "refit"),
     "models": ("models",),
     "automata": ("random", "info", "quotient", "condition", "convert"),

@@ -13,7 +13,7 @@ import click
 
 import pdfalearn
 from pdfalearn.cli import _options as options
-from pdfalearn.cli._words import parse_alphabet, read_corpus
+from pdfalearn.cli._words import parse_alphabet, read_corpus, regex_or_dfa
 from pdfalearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class Chosen(SimpleNamespace):
     def wrap(self, model: Model) -> Model:
         """Put a model into the wrappers, in the order that is usual for sampling."""
         for name, value in self.collect_given(options.WRAPPERS).items():
+            value = regex_or_dfa(value) if name == "guide" else value
             model = getattr(pdfalearn, options.WRAPPERS[name])(model, value)
         return model
 
@@ -251,7 +252,7 @@ def read_automaton(name: str) -> PDFA:
     pdfa = None if model is None else look_into(model)
     if pdfa is None:
         what, needed = "a model that can only be asked", "an automaton"
-        if isinstance(model, pdfalearn.models.PFA):
+        if isinstance(model, pdfalearn.models.WFA):
             what, needed = "an automaton that is not deterministic", "a deterministic one"
         raise InputError(
             f"{name} is {what}, and here {needed} is needed: learn one with 'pdfalearn learn', "

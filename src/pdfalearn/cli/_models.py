@@ -28,6 +28,7 @@ from pdfalearn.text import described
 if TYPE_CHECKING:
     from pdfalearn import PDFA, LanguageModel
     from pdfalearn.cli._chosen import Model
+    from pdfalearn.sampled import Samples
 
     Function = Callable[..., Any]
     Vocabulary = dict[str, str | list[int]]
@@ -71,6 +72,20 @@ def models_of(names: Sequence[str], chosen: Chosen, fingerprint: str | None = No
         raise InputError(f"--by-word is for functions of words; {names[0]} is a model")
     named = zip(names, things, strict=True)
     return [_model(thing, name, chosen, fingerprint) for name, thing in named]
+
+
+def find_samples(name: str) -> Samples | None:
+    """Return the `Samples` that a name stands for; None if it stands for anything else."""
+    place, _, member = name.rpartition(":")
+    is_other = is_llm(name) or is_program(name) or name.startswith("torch:")
+    if is_other or Path(name).exists() or not (place and member.isidentifier()):
+        return None
+    from pdfalearn.sampled import Samples
+
+    thing = import_object(place, member)
+    if not isinstance(thing, Samples):
+        return None
+    return Samples(explain_failures(thing.function, name), thing.alphabet, most=thing.most)
 
 
 def names_words(name: str, chosen: Chosen) -> bool:
@@ -126,7 +141,11 @@ def _accept(thing: object, subject: str) -> Model | Function:
     """Return a model or a function of words; refuse anything else."""
     if _is_model(thing):
         return thing
-    if isinstance(thing, type):
+    from pdfalearn.sampled import Samples
+
+    if isinstance(thing, Samples):
+        remedy = "'pdfalearn learn' and 'pdfalearn distill' take it"
+    elif isinstance(thing, type):
         remedy = "name an object of the class, or a function without parameters that makes one"
     elif _has(thing, "state_dict"):
         remedy = _NETWORK
@@ -175,7 +194,7 @@ def _makes(thing: object, *, has_alphabet: bool) -> bool:
 
 def _model(thing: Model | Function, name: str, chosen: Chosen, fingerprint: str | None) -> Model:
     """Make a model whose failures are explained in one line; an automaton has none."""
-    known = (pdfalearn.PDFA, pdfalearn.models.PFA)
+    known = (pdfalearn.PDFA, pdfalearn.models.WFA)
     if isinstance(thing, known) or type(thing) is pdfalearn.models.AutomatonModel:
         return thing
     if isinstance(thing, pdfalearn.LanguageModel):

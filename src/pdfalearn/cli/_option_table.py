@@ -43,7 +43,7 @@ OPTIONS: dict[str, Settings] = {
     ),
     "title": value(kind("TEXT"), "Write TEXT above the picture.", default=""),
     "reference": value(kind("FILE"), "Begin with an old automaton, and say what has changed."),
-    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot, .json."),
+    "tree": value(FILE, "Where to write the classification tree: .svg, .png, .pdf, .dot."),
     "plot": value(FILE, "Where to write a figure of states and divergence: .svg, .png or .pdf."),
     "access_words": flag("With --json: print each state's access word."),
     "opened": flag("Open the page in the default browser.", flag="--open"),
@@ -82,7 +82,11 @@ OPTIONS: dict[str, Settings] = {
         "several times. 'rest': every token that no symbol begins with.",
         multiple=True,
     ),
-    "guide": value(kind("REGEX"), "Only words that match it (needs the extra regex)."),
+    "guide": value(
+        kind("REGEX"),
+        "Only words that match it (needs the extra regex). Here and elsewhere, a file of a DFA in "
+        ".json may stand for an expression.",
+    ),
     "temperature": value(kind("T", float), "Probabilities to the power 1/T: below 1 sharper."),
     "top_k": value(kind("K", click.IntRange(min=1)), "Only the K most probable symbols."),
     "top_p": value(kind("P", float), "Only the fewest symbols with a mass of at least P."),
@@ -98,6 +102,16 @@ OPTIONS: dict[str, Settings] = {
     ),
     "replica_timeout": value(
         SECONDS, "End a copy that takes longer for its part of a batch, and ask another one."
+    ),
+    # What is promised of samples.
+    "nearness": value(
+        SHARE,
+        "Samples: a word is near its state if no probability behind it differs by more.",
+        flag="--gap",
+        show_default="0.1",
+    ),
+    "alpha": value(
+        SHARE, "Samples: the probability of any error in what is promised.", show_default="0.05"
     ),
     # How differences are looked for.
     "oracle": choice(
@@ -159,7 +173,8 @@ OPTIONS: dict[str, Settings] = {
     "learner": choice(
         *LEARNERS,
         text="quant: the fast QuaNT. quant-classes: the same with more, shorter words. "
-        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*.",
+        "quant-paper: as in the paper. lpstar, wlstar: the rivals L_p* and WL*, which take a "
+        "tolerance; wlstar nothing else.",
         default=LEARNERS[0],
     ),
     "store": value(FILE, "Keep all answers in FILE: a run that was stopped goes on from there."),
@@ -247,8 +262,9 @@ OPTIONS: dict[str, Settings] = {
     ),
     "form": choice(
         *("regex", "word", "begins", "ends", "contains"),
-        text="What LANGUAGE is: a regular expression, or a word as 'pdfalearn sample' prints it, "
-        "and with 'begins', 'ends' and 'contains' all words that do so.",
+        text="What LANGUAGE is: a regular expression or a DFA's file (.json), or a word as "
+        "'pdfalearn sample' prints it, and with 'begins', 'ends' and 'contains' all words that do "
+        "so.",
         flag="--as",
         default="regex",
     ),
@@ -360,6 +376,6 @@ OPTIONS: dict[str, Settings] = {
         INTEGERS, "The axis of one experiment: n, m, κ or d.", show_default="the paper's"
     ),
     "targets": value(FOLDER, "Learn given targets, DIR/exp1/n100-0.json.gz, not drawn ones."),
-    "jobs": value(kind("N", int), "Do N runs at a time, on this machine."),
+    "jobs": value(kind("N", int), "Do N runs at a time, on this machine.", default=1),
     "published": value(FOLDER, "The authors' results, experiment-1-….csv, to show beside ours."),
 }

@@ -9,6 +9,7 @@ import click
 from pdfalearn.cli._option_kinds import Settings
 from pdfalearn.cli._option_table import DEFAULT_KAPPA as DEFAULT_KAPPA
 from pdfalearn.cli._option_table import DEFAULT_SYMBOLS as DEFAULT_SYMBOLS
+from pdfalearn.cli._option_table import LEARNERS as LEARNERS
 from pdfalearn.cli._option_table import OPTIONS as OPTIONS
 from pdfalearn.cli._option_table import SCORES as SCORES
 from pdfalearn.cli._option_table import WALKS_PER_STATE as WALKS_PER_STATE

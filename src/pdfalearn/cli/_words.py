@@ -122,11 +122,25 @@ def word_of(text: str, alphabet: Alphabet) -> tuple[object, ...]:
 def language_of(text: str, form: str, alphabet: Alphabet | None) -> LanguageLike:
     """Return the language that an argument and the option --as describe; of texts without one."""
     if form == "regex":
-        return text
+        language: LanguageLike = regex_or_dfa(text)
+        return language
     word, kinds = text if alphabet is None else word_of(text, alphabet), pdfalearn.languages
     makers: dict[str, Callable[[Any], LanguageLike]]
     makers = {"begins": kinds.BeginsWith, "ends": kinds.EndsWith, "contains": kinds.Contains}
     return [word] if form == "word" else makers[form](word)
+
+
+def regex_or_dfa(text: Any) -> Any:
+    """Return the DFA of a file in JSON; any other text is a regular expression, None is none."""
+    if not str(text).lower().endswith((".json", ".json.gz")) or not Path(text).is_file():
+        return text
+    loaded = pdfalearn.load(text)
+    if isinstance(loaded, pdfalearn.languages.DFA):
+        return loaded
+    raise InputError(
+        f"{text} does not hold a DFA, which a language or a guide is made of: 'pdfalearn support' "
+        "learns one of what a model may say"
+    )
 
 
 def parse_alphabet(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, Output, command
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
+from pdfalearn.cli._words import regex_or_dfa
 from pdfalearn.cli.ask import ask
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.text import shorten
@@ -22,6 +23,7 @@ from pdfalearn.text import shorten
 if TYPE_CHECKING:
     from pdfalearn.cli._chosen import Model
     from pdfalearn.exploring import Draws, Drift, Exploration
+    from pdfalearn.languages import LanguageLike
 
 Thing = TypeVar("Thing")
 _QUESTION = ("classes", "matches", "begins", "contains", "within", "cut_ends", "stop")
@@ -212,16 +214,16 @@ def _read_prompts(path: Path) -> list[Any]:
     return prompts
 
 
-def _languages(chosen: Chosen) -> str | dict[str, str]:
-    named = dict[str, str]()
+def _languages(chosen: Chosen) -> LanguageLike | dict[str, LanguageLike]:
+    named: dict[str, LanguageLike] = {}
     for given in chosen.classes:
         name, sign, pattern = given.partition("=")
         if not (name and sign) or name in named:
             raise InputError(f"--class {given!r} is not NAME=REGEX, with a name of its own")
-        named[name] = pattern
+        named[name] = regex_or_dfa(pattern)
     if bool(named) == (chosen.matches is not None):
         raise click.UsageError("Give either --class, once or several times, or --matches.")
-    return named or str(chosen.matches)
+    return named or regex_or_dfa(chosen.matches)
 
 
 def _question(chosen: Chosen) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pdfalearn.cli._chosen import Chosen, read_automaton, read_with_scope
 from pdfalearn.cli._commands import command, group
 from pdfalearn.cli._options import option
 from pdfalearn.cli._output import Answer, Table, bars, facts, format_value, members_of
-from pdfalearn.cli._words import language_of
+from pdfalearn.cli._words import language_of, regex_or_dfa
 from pdfalearn.text import are_characters, short_word_text, symbol_text
 
 _MOST_STATES = 5
@@ -73,7 +73,7 @@ def bounds(chosen: Chosen) -> Answer:
         pdfa = read_automaton(chosen.pdfa) if is_run else automaton
         language = language_of(chosen.language, chosen.form, pdfa.alphabet)
         found = pdfalearn.analysis.probability_bounds(
-            automaton, language, equivalence=relation, given=chosen.given
+            automaton, language, equivalence=relation, given=regex_or_dfa(chosen.given)
         )
     members = members_of(found, "low", "high", "confidence", "holds_for", "blamed")
     return Answer({**_question_members(chosen), **members}, [str(found)])

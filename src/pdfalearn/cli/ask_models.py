@@ -12,7 +12,7 @@ from pdfalearn.cli._chosen import Chosen, read_whole
 from pdfalearn.cli._commands import LongRun, command
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, format_value
-from pdfalearn.cli._words import language_of
+from pdfalearn.cli._words import language_of, regex_or_dfa
 from pdfalearn.cli.answers import limits_of, long_run, make_live
 from pdfalearn.cli.ask import ask as ask
 from pdfalearn.cli.ask import states_text
@@ -50,11 +50,12 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
     $ pdfalearn ask probability frontier.zip '0.*1'
     """
     model, language, notes = _read_any(chosen)
+    given = regex_or_dfa(chosen.given)
     if not isinstance(model, pdfalearn.PDFA):
-        run = partial(pdfalearn.probability, model, language, chosen.given, **limits_of(chosen))
+        run = partial(pdfalearn.probability, model, language, given, **limits_of(chosen))
         describe = partial(_describe_bounds, chosen)
         return long_run(run, describe, "exploration")
-    value = pdfalearn.probability(model, language, chosen.given)
+    value = pdfalearn.probability(model, language, given)
     lengths = pdfalearn.analysis.length(model)
     parts = [format_value(value)]
     if lengths.endless_mass:
@@ -93,15 +94,16 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
     if chosen.language is not None and chosen.prefixes is not None:
         raise click.UsageError("Give only one of --language and --prefixes.")
     model, _, notes = _read_any(chosen)
+    language = regex_or_dfa(chosen.language)
     if not isinstance(model, pdfalearn.PDFA):
         if chosen.prefixes is not None:
             raise click.UsageError("--prefixes is for automata.")
         limits = {"budget": limits_of(chosen)["budget"]}
-        run = partial(pdfalearn.most_likely, model, chosen.count, chosen.language, **limits)
+        run = partial(pdfalearn.most_likely, model, chosen.count, language, **limits)
         describe = partial(_describe_likeliest, chosen)
         return long_run(run, describe, "exploration")
     if chosen.prefixes is None:
-        kind, found = "word", pdfalearn.most_likely(model, chosen.count, chosen.language)
+        kind, found = "word", pdfalearn.most_likely(model, chosen.count, language)
     else:
         kind = "beginning"
         found = pdfalearn.analysis.most_likely_prefixes(model, chosen.prefixes, chosen.count)

@@ -163,12 +163,12 @@ def condition(chosen: Chosen) -> Answer:
 def convert(chosen: Chosen) -> Answer:
     """Turn a PDFA from one file format into another.
 
-    The endings of the files name the formats: .json, .json.gz, .npz and .dot can be read and
-    written, .zip (runs and frontiers) only read, and .svg, .png, .pdf and .html only written.
-    Nothing is lost between the first four: probabilities are kept to the last bit. Files of other
-    programs can be read: n-gram models (.arpa, .arpa.gz), models of PAutomaC (.pautomac_model.txt,
-    .pautomac) and PDFA of pythautomata (.pickle, .pkl, .joblib, .pythautomata); or written: .pm for
-    PRISM, .drn for Storm, .att and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
+    The endings of the files name the formats: .json, .json.gz and .npz can be read and written,
+    .zip (runs and frontiers) only read, and .dot, .svg, .png, .pdf and .html only written.
+    Nothing is lost between the first three: probabilities are kept to the last bit. Files of other
+    programs can be read: n-gram models (.arpa, .arpa.gz) and models of PAutomaC
+    (.pautomac_model.txt, .pautomac); or written: .pm for PRISM, .drn for Storm, .att
+    and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
 
     Examples
     --------

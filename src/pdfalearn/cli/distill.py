@@ -30,11 +30,13 @@ from pdfalearn.text import LABELS, count_text, shorten, width_apart
 if TYPE_CHECKING:
     from pdfalearn import PDFA, Corpus, Frontier
     from pdfalearn.cli._chosen import Model
+    from pdfalearn.sampled import Samples
 
 # Options that have a meaning for words only, and for models only.
 _FOR_WORDS = ("held_out", "unseen")
 _SHOWN_TEMPLATES = 20
 _FOR_MODELS = (*SPENDING, "cut_length", "corpus", "store", "model_id", "by_word", *WRAPPERS)
+_NOT_FOR_SAMPLES = ("symbols", "cost", "seconds", "cut_length", "corpus", "model_id", *MODEL)
 # Figures of the certificate that are shown if they are not 0.
 _FIGURES = (
     *("words_drawn", "word_count", "held_out_words", "symbols_asked", "stored_words"),
@@ -79,7 +81,8 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     Or it is a model, named as 'pdfalearn models' says: a network, say, that no small automaton
     equals. 'pdfalearn learn' looks for an automaton that equals it, this command for the nearest
     of each size. Words are drawn from the model, automata of many sizes are made of its answers,
-    and words that were held out tell how far each is from the model.
+    and words that were held out tell how far each is from the model. Of a Samples of a Python file,
+    a function that only draws, --words are drawn, and distilled as a file of words.
 
     The table has for each number of states the divergence KL(model ‖ automaton) per symbol in nats
     (of words, the cross-entropy), with its 95% interval from … to, the share of positions where it
@@ -103,14 +106,15 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
     $ pdfalearn distill target.json --symbols 2000 --states 4 -o four.json
     $ pdfalearn distill my_module:my_model --alphabet ab --words 500 --max-length 15
         --store answers.db --model-id my-model-v1 -o out.zip
+    $ pdfalearn distill shop.py:samples --words 2000 --store drawn.jsonl -o frontier.html
     $ pdfalearn distill hf:my_llm --vocabulary digits.txt --prompt 'A number:' --symbols 200
     $ pdfalearn distill target.json --symbols 2000 --corpus words.txt
     """
-    from pdfalearn.cli._models import names_words
+    from pdfalearn.cli._models import find_samples, names_words
     from pdfalearn.displays import DistillingLine
 
     notes: tuple[str, ...] = ()
-    source: Model | Corpus
+    source: Model | Corpus | Samples
     of_models = [name for name in chosen.source if not names_words(name, chosen)]
     if chosen.template:
         chosen.refuse((*_FOR_MODELS, *CORPUS), "is not for logs of raw lines (--template).")
@@ -129,6 +133,13 @@ def distill(chosen: Chosen) -> LongRun[Frontier]:
         if not chosen.template:
             note_raw_lines(chosen, chosen.source, "there is --template")
         settings = {"seed": chosen.seed, **chosen.collect_given(_FOR_WORDS)}
+    elif samples := find_samples(*of_models):
+        chosen.refuse(_NOT_FOR_SAMPLES, "is not for Samples, of which words are drawn.")
+        if chosen.words is None:
+            raise click.UsageError("Samples need --words: how many words to draw.")
+        source, line = samples, DistillingLine(is_of_words=True)
+        settings = {"budget": chosen.make_spending(), **chosen.collect("seed", "store")}
+        settings |= chosen.collect_given(_FOR_WORDS)
     else:
         chosen.refuse(_FOR_WORDS, "is for words, not for models.")
         budget, sampler = chosen.make_spending(), chosen.make_sampler()

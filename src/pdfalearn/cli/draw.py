@@ -105,8 +105,7 @@ def _page_with_words(chosen: Chosen) -> tuple[Page, dict[str, object]]:
     files = " and ".join(Path(name).name for name in chosen.corpora)
     title = chosen.title or f"{Path(chosen.file).name} with {files}"
     page = pdfalearn.view(pdfa, *corpora, title=title, names=names)
-    found = pdfalearn.viewing.recorded_document(pdfa, corpora, names) if chosen.json else {}
-    return page, {"corpora": chosen.corpora, **found}
+    return page, {"corpora": chosen.corpora}
 
 
 def _page_of(file: str, other: str | None, title: str | None) -> Page:

@@ -18,7 +18,7 @@ from pdfalearn.cli._output import Answer, print_aside
 if TYPE_CHECKING:
     from pdfalearn.experiments import Outcome
 
-_PLAN = ("scale", "learners", "values", "tolerances", "targets", "seed", "jobs", "scheduler")
+_PLAN = ("scale", "learners", "values", "targets", "seed", "jobs")
 
 
 @group()
@@ -36,20 +36,17 @@ def experiments() -> None:
     click.Argument(["experiment"], metavar="1|2|3|4|5|all"),
     output("Where the results go.", **FOLDER),
     "scale learners values",
-    option("tolerances", "The tolerance for each κ of one experiment.", show_default="1/κ"),
     "targets",
     option("seed", "Same seed, same targets."),
     "jobs",
-    option("scheduler", "Do the runs on the Dask cluster of this scheduler."),
     "log_every",
     into=experiments,
 )
 def run(chosen: Chosen) -> LongRun[Outcome]:
     """Run an experiment of the paper, or all of them.
 
-    Every run becomes a row of DIR/runs.csv as it ends. The same command goes on with what is left
-    when it was interrupted. Times of runs that others ran beside, by --jobs or --scheduler, are
-    marked in the report.
+    Every run becomes a line of DIR/runs.jsonl as it ends. The same command goes on with what is
+    left when it was interrupted. Runs beside each other, by --jobs, slow each other down.
 
     Examples
     --------
@@ -70,8 +67,6 @@ def run(chosen: Chosen) -> LongRun[Outcome]:
 
 
 def _describe(chosen: Chosen, outcome: Outcome) -> Answer:
-    for complaint in outcome.complaints:
-        print_aside(f"warning: {complaint}; its run has been done again")
     for key, reason in outcome.failures.items():
         print_aside(f"warning: {key} has failed: {reason}")
     found = f", {outcome.found:,} were there" if outcome.found else ""
@@ -94,8 +89,6 @@ def report(chosen: Chosen) -> Answer:
     $ pdfalearn experiments report results
     """
     written = pdfalearn.experiments.write_report(chosen.folder, published=chosen.published)
-    for complaint in written.complaints:
-        print_aside(f"warning: {complaint}; left out")
     return Answer(
         {"page": written.page, "figures": [str(path) for path in written.figures]},
         [f"{written.page}: the report; {len(written.figures)} files with its figures beside it"],

@@ -14,7 +14,17 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen, read_automaton
 from pdfalearn.cli._commands import LongRun, Output, automaton_output, command
-from pdfalearn.cli._options import BUDGET, DEFAULT_KAPPA, MODEL, ORACLE, RUN, corpus, option
+from pdfalearn.cli._options import (
+    BUDGET,
+    DEFAULT_KAPPA,
+    LEARNERS,
+    MODEL,
+    ORACLE,
+    RELATION,
+    RUN,
+    corpus,
+    option,
+)
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.text import LABELS, count_text, shorten, symbol_text
 
@@ -22,12 +32,19 @@ if TYPE_CHECKING:
     from pdfalearn import PDFA, Certificate, Result, Sweep
     from pdfalearn.equivalence import Relation
     from pdfalearn.results import Statistics
+    from pdfalearn.sampled import Samples
 
 # They compare by a tolerance, and keep a table instead of a tree.
 _RIVALS = ("lpstar", "wlstar")
 # By more than this a network in float32 hardly differs from one batch to the next.
 _NEAR = 1e-6
 _MOST_UNRESOLVED = 5
+# What is promised of samples, as `learn_samples` calls it; and what is not for them.
+_PROMISED = {"nearness": "gap", "alpha": "alpha"}
+_NOT_FOR_SAMPLES = (
+    *(*MODEL, *RELATION, "decimals", "reference", *ORACLE, "model_id", "tree"),
+    *(name for name in BUDGET if name != "max_words"),
+)
 
 
 @command(
@@ -41,13 +58,16 @@ _MOST_UNRESOLVED = 5
     *BUDGET,
     *RUN,
     option("output", "Where to write the learnt PDFA; in .zip the whole run, in .html its page."),
-    "tree access_words log_every",
+    "tree access_words nearness alpha log_every",
 )
 def learn(chosen: Chosen) -> LongRun[Result]:
     """Learn a PDFA from MODEL by asking it for distributions.
 
     MODEL is a file of a PDFA or of an n-gram model, a model or a function of a Python file, a
     program in any language or an LLM; 'pdfalearn models' says how each is named.
+
+    Or it is a Samples of a Python file: a function that only draws. Then --max-words says how many
+    words may be drawn; --store keeps what was drawn, --gap and --alpha say what is promised.
 
     Reaching a bound is not an error: what has been learnt is written, and the certificate says
     where it stopped. Ctrl-C stops learning and saves what has been learnt if -o is given.
@@ -64,28 +84,39 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 --max-cost 100000
     $ pdfalearn learn target.json --learner lpstar --tolerance 0.001 -o learnt.json
     $ pdfalearn learn model.arpa --kappa 100 --top-k 10 --epsilon 0.05 -o out.json
+    $ pdfalearn learn shop.py:samples --max-words 40000 --store drawn.jsonl -o learnt.json
     $ pdfalearn learn hf:my_llm --vocabulary digits.txt --prompt 'A number:' --ends rest
         --guide '[1-9][0-9]?' --kappa 4 -o numbers.json
     """
+    from pdfalearn.cli._models import find_samples
     from pdfalearn.displays import LearningLine
     from pdfalearn.learning import may_be_endless
 
-    relation = _make_relation(chosen)
     outputs = _outputs(chosen)
-    chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store, chosen.reference)
-    model = chosen.make_model(chosen.model)
-    reference = None if chosen.reference is None else read_automaton(chosen.reference)
-    oracle = chosen.make_oracles(model)(relation)
-    is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
-    run = partial(
-        pdfalearn.learn,
-        model,
-        equivalence=relation,
-        oracle=oracle,
-        reference=reference,
-        budget=chosen.make_budget(),
-        **chosen.collect("learner", *RUN),
+    file = chosen.model.rpartition(":")[0]
+    chosen.refuse_overwriting(
+        *(chosen.model, file, *chosen.samplers, chosen.store, chosen.reference)
     )
+    run: Callable[..., Result]
+    is_endless = False
+    if samples := find_samples(chosen.model):
+        run, relation = _of_samples(chosen, samples)
+    else:
+        chosen.refuse(_PROMISED, "is for Samples, which only draw.")
+        relation = _make_relation(chosen)
+        model = chosen.make_model(chosen.model)
+        reference = None if chosen.reference is None else read_automaton(chosen.reference)
+        oracle = chosen.make_oracles(model)(relation)
+        is_endless = not isinstance(model, pdfalearn.PDFA) and may_be_endless(model, oracle)
+        run = partial(
+            pdfalearn.learn,
+            model,
+            equivalence=relation,
+            oracle=oracle,
+            reference=reference,
+            budget=chosen.make_budget(),
+            **chosen.collect("learner", *RUN),
+        )
     return LongRun(
         run,
         LearningLine(may_be_endless=is_endless),
@@ -97,10 +128,28 @@ def learn(chosen: Chosen) -> LongRun[Result]:
     )
 
 
+def _of_samples(chosen: Chosen, samples: Samples) -> tuple[Callable[..., Result], Relation]:
+    """Return what learns from samples, and how near words are to their states."""
+    from pdfalearn.sampled import DEFAULT_GAP, learn_samples
+
+    why = "is for models that tell probabilities, not for Samples."
+    chosen.refuse(_NOT_FOR_SAMPLES, why)
+    if chosen.learner != LEARNERS[0]:
+        raise click.UsageError(f"--learner {why}")
+    if chosen.max_words is None:
+        raise click.UsageError("Samples need --max-words: how many words may be drawn.")
+    given = {_PROMISED[key]: value for key, value in chosen.collect_given(_PROMISED).items()}
+    relation = pdfalearn.Tolerance(given.get("gap", DEFAULT_GAP))
+    run = partial(learn_samples, samples, max_samples=chosen.max_words, store=chosen.store, **given)
+    return run, relation
+
+
 def _make_relation(chosen: Chosen) -> Relation:
     """Refuse options that do not fit together, and make the relation."""
-    if (chosen.learner in _RIVALS) != (chosen.tolerance is not None):
-        raise click.UsageError("lpstar and wlstar need --tolerance T, and only they take one.")
+    if chosen.tolerance is not None and chosen.learner not in _RIVALS:
+        raise click.UsageError("Only lpstar and wlstar take --tolerance T.")
+    if chosen.learner == "wlstar" and chosen.tolerance is None:
+        raise click.UsageError("wlstar needs --tolerance T.")
     if chosen.tree is not None and chosen.learner in _RIVALS:
         raise click.UsageError(f"{chosen.learner} has no classification tree to write.")
     if chosen.access_words and not chosen.json:
@@ -124,7 +173,7 @@ def _outputs(chosen: Chosen) -> list[Output[Result]]:
         # Of an interrupted run only the hypothesis is written.
         def write_tree(result: Result) -> bool:
             if not _is_interrupted(result):
-                pdfalearn.io.save_tree(result.tree, chosen.tree)
+                pdfalearn.io.save(result.tree, chosen.tree)
             return not _is_interrupted(result)
 
         outputs.append(Output(chosen.tree, "the classification tree", write_tree))

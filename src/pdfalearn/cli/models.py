@@ -29,6 +29,9 @@ FILE.py:function
 FILE.py:make_model
     a function without parameters that makes one of these
     $ pdfalearn learn my_file.py:make_model --max-seconds 600 -o learnt.json
+FILE.py:samples
+    a Samples: a function that draws words, of which 'learn' and 'distill' know nothing else
+    $ pdfalearn learn shop.py:samples --max-words 40000 --store drawn.jsonl -o learnt.json
 torch:FILE.py:make_model
     the same, for a network of torch (RecurrentModel)
     $ pdfalearn learn torch:my_network.py:make_model --kappa 10 --max-words 5000

@@ -30,7 +30,6 @@ def store() -> None:
     --------
     $ pdfalearn store info answers.db
     $ pdfalearn store verify answers.db
-    $ pdfalearn store compact answers.db
     $ pdfalearn store export answers.db -o answers.jsonl
     """
 
@@ -90,26 +89,6 @@ def verify(chosen: Chosen) -> Answer:
     line = f"yes: {chosen.file} is whole: structure, checksums and content ({checked})"
     members = {"file": chosen.file, "whole": True, "damage": None, **counts}
     return Answer(members, [Line(line, "green")])
-
-
-@command("FILE", into=store)
-def compact(chosen: Chosen) -> Answer:
-    """Keep equal distributions once, whichever run has stored them, and give the space back.
-
-    Examples
-    --------
-    $ pdfalearn store compact answers.db
-    """
-    with pdfalearn.stores.AnswerStore(chosen.file, read_only=True) as opened:
-        opened.models()  # a file that is missing or no store is not to be made one
-    before = _size(chosen.file)
-    with pdfalearn.stores.AnswerStore(chosen.file) as opened:
-        opened.compact()
-    after = _size(chosen.file)
-    return Answer(
-        {"file": chosen.file, "bytes_before": before, "bytes_after": after},
-        [f"{chosen.file}: {before:,} bytes before, {after:,} bytes after"],
-    )
 
 
 @command(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def count_steps(
     [[0.0, 2.0], [2.0, 1.0]]
     """
     pdfa = check_pdfa(pdfa, "pdfa")
-    first, *rest = map_parts(_Counting(pdfa), as_corpus(words), processes, scheduler)
+    first, *rest = map_parts(partial(_count_part, pdfa), as_corpus(words), processes, scheduler)
     for tally in rest:
         first.add(tally)
     return first.counts
@@ -144,25 +144,13 @@ class _Tally:
         )
 
 
-@dataclass
-class _Counting:
-    """Counts the steps of the words of a part of a corpus."""
-
-    pdfa: PDFA
-
-    def __call__(self, corpus: Corpus) -> _Tally:
-        """Return the counts of all words of the part."""
-        tally = _Tally(*self.pdfa.probabilities.shape)
-        for part in read_known(corpus, self.pdfa, tally.others):
-            tally.note(self.pdfa, part)
-        tally.left_out = corpus.left_out
-        return tally
-
-
-def read_known(corpus: Corpus, pdfa: PDFA, others: Others) -> Iterator[RecordedWords]:
-    """Read words, each cut at its first unknown event."""
-    size = len(pdfa.alphabet)
-    return (cut_at_unknown(part, size) for part in corpus.read(pdfa.alphabet, others))
+def _count_part(pdfa: PDFA, corpus: Corpus) -> _Tally:
+    """Count the steps of the words of a part of a corpus, each cut at its first unknown event."""
+    tally = _Tally(*pdfa.probabilities.shape)
+    for part in corpus.read(pdfa.alphabet, tally.others):
+        tally.note(pdfa, cut_at_unknown(part, len(pdfa.alphabet)))
+    tally.left_out = corpus.left_out
+    return tally
 
 
 def cut_at_unknown(part: RecordedWords, size: int) -> RecordedWords:

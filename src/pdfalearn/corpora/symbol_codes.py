@@ -72,9 +72,7 @@ class Coder:
     ) -> None:
         self.notation = WordNotation(alphabet, are_joined=are_joined)
         self._others, self._unknown_code = others, len(alphabet)
-        self._codes: dict[Symbol, int] = {}
-        for code, symbol in enumerate(alphabet):
-            self._codes[symbol] = code
+        self._codes: dict[Symbol, int] = {symbol: code for code, symbol in enumerate(alphabet)}
         # A file's "3" is also an automaton's 3, and the other way round.
         for code, symbol in enumerate(alphabet):
             self._codes.setdefault(str(symbol), code)
@@ -151,11 +149,13 @@ def sort_symbols(symbols: Iterable[Symbol]) -> list[Symbol]:
     found = list(symbols)
     if all(isinstance(one, str) and one.isascii() and one.isdigit() for one in found):
         return sorted(found, key=lambda one: (int(str(one)), str(one)))
-    return sorted(found, key=lambda one: (type(one).__name__, one if _has_order(one) else str(one)))
-
-
-def _has_order(symbol: Symbol) -> bool:
-    return isinstance(symbol, str | int | float)
+    return sorted(
+        found,
+        key=lambda one: (
+            type(one).__name__,
+            one if isinstance(one, str | int | float) else str(one),
+        ),
+    )
 
 
 def alphabet_of(symbols: Iterable[Symbol]) -> Alphabet:

@@ -127,13 +127,15 @@ def choose_on_halves(losses: Sequence[Floats]) -> tuple[int, Integers]:
     return int((first + second).argmin()), by_other
 
 
-def fit_both(chosen: Candidate, evidence: Evidence, everything: Evidence) -> tuple[Fit, Fit]:
-    """Return the automaton of a candidate with rows from evidence, and with rows from more."""
+def fit_both(
+    size: int, chosen: Candidate, evidence: Evidence, everything: Evidence, regrown: Contexts
+) -> tuple[Fit, Fit]:
+    """Return the automaton of a candidate with rows from evidence, and with rows from more.
+
+    Contexts are chosen again with more, too: ``regrown`` are these.
+    """
     priors, weight = chosen.priors(chosen.strength, slice(None))
     fit = fit_rows(chosen.machine._replace(priors=priors), evidence, prior_weight=weight)
     fit = prune(fit, evidence)
-    machine = fit.machine
-    states = everything.states(machine.transitions, 0)
-    sums = everything.sums(states, len(machine.rows))
-    refitted = machine._replace(rows=shrink_rows(*sums, machine.priors, weight))
-    return fit, fit._replace(machine=refitted, states=states)
+    more = regrown.machine(size, chosen.strength) if chosen.is_contexts else fit.machine
+    return fit, prune(fit_rows(more, everything, prior_weight=weight), everything)

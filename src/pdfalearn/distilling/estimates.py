@@ -254,9 +254,9 @@ class Measurement(NamedTuple):
     """An automaton of a frontier, and what is known about it."""
 
     pdfa: PDFA
-    # Sums over the held-out words, of the automaton before all answers were given to its rows.
+    # Sums over the held-out words, of the automaton before it was given all answers.
     sums: WordSums
-    # On the words that it was made from, and by how much rare words may raise it.
+    # On the words that were not held out, and by how much rare words may raise it.
     training_divergence: float
     rare: float
 
@@ -296,7 +296,7 @@ def make_frontier(
     frontier = Frontier(
         points=tuple(points),
         sizes=tuple(sorted(sizes)),
-        certificate=Certificate("distilled", "", {"answers": sampling.answered}),
+        certificate=Certificate("distilled", "", {"answers": sampling.answer_count}),
         model_perplexity=float(np.exp(held_out.entropy)),
         kept_losses=np.array([each.sums.losses for each in kept]),
         kept_infinite=np.array([each.sums.infinite for each in kept]),
@@ -348,7 +348,7 @@ def _certify(
         f"the automaton of {best.states:,} states diverges by {best.divergence:.4g} per symbol "
         f"({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}) on {words:,} held-out "
         f"words, {name}; an estimate under these words, not an equivalence",
-        "rows were then refitted on all answers, those to held-out words included",
+        "rows and contexts were then refitted on all answers, those to held-out words included",
     ]
     if unseen and not best.low <= best.unseen_divergence <= best.high:
         texts.append(
@@ -376,7 +376,7 @@ def _certify(
         "held_out_positions": int(held_out.lengths.sum()),
         "unseen_positions": unseen,
         "training_positions": len(sampling.training.nodes),
-        "answers": sampling.answered,
+        "answers": sampling.answer_count,
         "words_asked": counts.words,
         "symbols_asked": counts.symbols,
         "cost": observations.meter.spent,

@@ -53,12 +53,12 @@ from pdfalearn.typing import Floats
 
 # Automata are searched with words that have about this many prefixes; their rows and sizes are
 # chosen with words of at most this many positions.
-_STRUCTURE, _CHOOSING = 2**17, 2**22
+_STRUCTURE, _CHOOSING = 2**16, 2**22
 # A teacher's automata are searched for up to this size: words need not support their rows.
 _TAUGHT = 600
-# A teacher is trained with more prefixes; criteria of merging, whose time grows faster than the
-# prefixes, have fewer.
-_TRAINING_STRUCTURE, _MERGED_STRUCTURE = 2**18, 2**15
+# A teacher is trained with more prefixes, and asked about more; criteria of merging, whose time
+# grows faster than the prefixes, have fewer.
+_TRAINING_STRUCTURE, _TAUGHT_STRUCTURE, _MERGED_STRUCTURE = 2**18, 2**17, 2**15
 # Tables of this many prefixes times symbols fit into memory.
 _MOST_CELLS = 2**24
 # With fewer words there is no teacher: a tenth of them cannot tell whether it is any better.
@@ -223,7 +223,7 @@ class WordsRun:
         best = min(self._found.values(), key=sum_up)
         difference = comparable(best.losses, best.infinite) - taught
         if is_worse(difference, self._held_out.lengths, 1):
-            structure = self._take_table(_STRUCTURE)
+            structure = self._take_table(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
             sizes = self._asked or [
                 size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT

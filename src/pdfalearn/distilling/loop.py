@@ -60,8 +60,6 @@ _QUICK, _QUICK_STRUCTURE = (64, 16, 4, 1), 2**12
 # many answers it uses for each second that is left; the fewest; from how many seconds on it goes
 # through cycles; and by what factor each size is larger than the one before.
 _UNTIL, _A_SECOND, _LEAST, _CYCLES, _APART = 1.2, 1500, 2**9, 10.0, 1.3
-# How many automata of a size are measured on held-out words, the last ones found.
-_KEPT = 2
 # The frontier keeps prefixes as far as their answers have this many numbers.
 _MOST_CELLS = 2**22
 # Automata with more transitions than this are reported without their held-out divergence.
@@ -179,7 +177,7 @@ class Run:
             with one_thread:
                 if codes is None:
                     sizes = [size for size in _PROBED if size <= evidence.size // 4] or [1]
-                    fits = [fit for _, fit in search(evidence, sizes, cycles=False)]
+                    fits = [*dict(search(evidence, sizes, cycles=False)).values()]
                 else:
                     known = [widen(fit.machine, codes, evidence.codes) for fit in fits]
                     fits = [polish(machine, evidence) for machine in known]
@@ -216,10 +214,9 @@ class Run:
     def _polish(self, sizes: list[int], evidence: Evidence) -> Iterator[tuple[int, Fit]]:
         """Polish the automata of some sizes once more, each in its place."""
         for size in sizes:
-            count = 1 if self._is_noisy else _KEPT  # noise chooses among several, and flatters
-            before, self._machines[size] = self._machines[size][:count], []
-            for found in before[::-1]:
-                yield size, polish(widen(*found, evidence.codes), evidence)
+            fit = polish(widen(*self._machines[size][0], evidence.codes), evidence)
+            self._machines[size] = []
+            yield size, fit
 
     @cached_property
     def _held_out(self) -> HeldOut:
@@ -263,12 +260,12 @@ class Run:
         }
         if not is_interrupted:
             machines = {size: [] for size in self._sizes or []} | machines
-        contexts = Contexts(evidence, max(machines))
+        contexts, regrown = (Contexts(each, max(machines)) for each in (evidence, everything))
         drawn = sampling.training.count_passes(self._observations)[nodes]
         found = []
         with one_thread:
-            for _, choice in Chooser(evidence, held_out, contexts).choose(machines):
-                fit, refitted = fit_both(choice.candidate, evidence, everything)
+            for size, choice in Chooser(evidence, held_out, contexts).choose(machines):
+                fit, refitted = fit_both(size, choice.candidate, evidence, everything, regrown)
                 pdfa = make_pdfa(refitted, everything, self._observations.alphabet)
                 rare = rare_loss(fit, evidence, drawn)
                 found.append(Measurement(pdfa, choice.sums, fit.loss, rare))

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from pdfalearn.distilling.evidence import Evidence, make_dense, xlogx
 from pdfalearn.distilling.machines import Machine
 from pdfalearn.typing import Floats, Integers
 
-# At most about this many prefixes are merged, the heaviest ones: of exact answers, and of counts.
-_MOST_NODES, _MOST_COUNTED = 2**13, 2**14
+# At most about this many prefixes are merged, the heaviest ones.
+_MOST_NODES = 2**13
 # So few are merged before, to see whether it is worth it.
 _FEW_NODES = 2**10
 # Larger alphabets are left to contexts.
@@ -22,14 +21,10 @@ _WIDEST = 512
 _AT_ONCE = 2**20
 # At most this many transitions are looked at in a round, the heaviest ones.
 _BLUES = 48
-# Prefixes that fewer words pass are not compared: with exact answers, and with counts.
-_LIGHT, _FEW = 0.5, 10.0
-# Exact answers are different if their words differ by this many nats more than is tolerated. At
-# most this many words count: an answer is not surer if it is given more often.
-_DIFFERENT, _HEAVY = 1.0, 10.0
-# The bias of n·log n by chance is tabulated up to this count n, with this many steps for each.
-_LARGE, _STEPS = 16, 32
-_TINY = 1e-9
+# Prefixes that fewer words pass are not compared.
+_LIGHT = 0.5
+# At most this many words count: an answer is not surer if it is given more often.
+_HEAVY = 10.0
 # Merge transitions whose compared weight is at least this share of the largest.
 _SURE = 0.5
 
@@ -37,7 +32,7 @@ _SURE = 0.5
 class Scores(NamedTuple):
     """How far transitions (rows) are from states (columns)."""
 
-    # How far a merge goes beyond what is tolerated; from 1 on the two are different.
+    # How many nats a merge loses beyond what is tolerated; from 1 on the two are different.
     excess: Floats
     # How many words were compared.
     weights: Floats
@@ -46,22 +41,12 @@ class Scores(NamedTuple):
 class Folding:
     """Prefixes that are being folded into states.
 
-    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Exact
-    answers may differ by ``tolerated`` nats for each word that passes. Counts may differ as they do
-    by chance, and by this many standard deviations (``deviations``) more.
+    A prefix is *red* if it is a state, and *blue* if it follows a state and is not one yet. Answers
+    may differ by ``tolerated`` nats for each word that passes.
     """
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        tolerated: float = 0.0,
-        *,
-        deviations: float | None = None,
-        nodes: int | None = None,
-    ) -> None:
-        self._tolerated, self._deviations = tolerated, deviations
-        self._least = _LIGHT if deviations is None else _FEW
-        most = nodes or (_MOST_NODES if deviations is None else _MOST_COUNTED)
+    def __init__(self, evidence: Evidence, tolerated: float, nodes: int | None = None) -> None:
+        self._tolerated, most = tolerated, nodes or _MOST_NODES
         kept = np.arange(evidence.size)
         if evidence.size > most:
             kept = _find_heaviest(evidence, most)
@@ -79,8 +64,6 @@ class Folding:
         reds = np.array(self.reds)
         found = self.children[reds]
         is_blue = (found >= 0) & ~np.isin(found, reds)
-        if self._deviations is not None:  # lighter ones say nothing, and are led by their symbol
-            is_blue &= self.weights[found] >= self._least
         places, symbols = is_blue.nonzero()
         blues = found[places, symbols]
         order = np.argsort(-self.weights[blues], kind="stable")[:_BLUES]
@@ -89,7 +72,7 @@ class Folding:
     def scores(self, blues: Integers, reds: Integers) -> Scores:
         """Compare the words after blue prefixes with those after red ones."""
         shape = (len(blues), len(reds))
-        totals = np.zeros((3, blues.size * reds.size))
+        totals = np.zeros((2, blues.size * reds.size))
         lefts, rights = np.repeat(blues, len(reds)), np.tile(reds, len(blues))
         # Pairs of prefixes, and the pair of the beginning that each belongs to.
         pending = [np.stack((lefts, rights, np.arange(len(lefts))))]
@@ -106,25 +89,18 @@ class Folding:
             lost = xlogx(ours).sum(1) + xlogx(theirs).sum(1) - xlogx(both).sum(1)
             lost += xlogx(weight) - xlogx(left) - xlogx(right)
             shared = left * right / weight
-            if self._deviations is None:
-                compared, chance = np.minimum(shared, _HEAVY), np.zeros(len(left))
-                beyond = np.maximum(lost / shared - self._tolerated, 0.0) * compared
-            else:
-                compared, chance = shared, _expect_loss(left, right, both / weight[:, None])
-                beyond = lost - chance
-            for total, value in zip(totals, (beyond, compared, chance), strict=True):
+            compared = np.minimum(shared, _HEAVY)
+            beyond = np.maximum(lost / shared - self._tolerated, 0.0) * compared
+            for total, value in zip(totals, (beyond, compared), strict=True):
                 total += np.bincount(owners, value, len(total))
             # Go on with the pairs one symbol longer.
             ours_after, theirs_after = self.children[lefts], self.children[rights]
             places, symbols = ((ours_after >= 0) & (theirs_after >= 0)).nonzero()
             longer = np.stack((ours_after[places, symbols], theirs_after[places, symbols]))
-            heavy = self.weights[longer].min(axis=0) >= self._least
+            heavy = self.weights[longer].min(axis=0) >= _LIGHT
             if heavy.any():
                 pending.append(np.vstack((longer, owners[places]))[:, heavy])
-        allowed = np.full(len(totals[0]), _DIFFERENT)
-        if self._deviations is not None:  # half of a chi-square has the variance of its mean
-            allowed = self._deviations * np.sqrt(totals[2]) + _TINY
-        return Scores((totals[0] / allowed).reshape(shape), totals[1].reshape(shape))
+        return Scores(*totals.reshape(2, *shape))
 
     def merge(self, red: int, symbol: int, target: int) -> None:
         """Lead a transition to a state, and fold what was there into what follows this state."""
@@ -145,27 +121,6 @@ class Folding:
             lefts, rights = left[~is_new], self.children[owner, symbols][~is_new]
 
 
-def _tabulate_bias() -> Floats:
-    """Return E[X·log X] - λ·log λ of Poisson variables X of means λ, in small steps."""
-    means = np.arange(_STEPS * _LARGE + 1) / _STEPS
-    counts = np.arange(1, 4 * _LARGE)
-    chances = np.exp(xlogy(counts, means[:, None]) - means[:, None] - gammaln(counts + 1))
-    return np.asarray(chances @ xlogx(counts.astype(np.float64)) - xlogx(means))
-
-
-def _expect_loss(left: Floats, right: Floats, means: Floats) -> Floats:
-    """Return what merging two counts of the same distribution loses by chance, on average.
-
-    Twice the loss is the likelihood ratio. Where counts are large, that has as many degrees of
-    freedom as there are symbols but one; where they are small, it has fewer.
-    """
-    total = np.zeros(len(left))
-    for weights, sign in ((left, 1), (right, 1), (left + right, -1)):
-        places = np.minimum(weights[:, None] * means, _LARGE) * _STEPS
-        total += sign * _BIAS[places.astype(np.int64)].sum(axis=1)
-    return np.maximum(total - 0.5 * (1 - 1 / np.maximum(np.minimum(left, right), 1.0)), 0.0)
-
-
 def _find_heaviest(evidence: Evidence, most: int) -> Integers:
     """Return the heaviest nodes, each with all that lead to it, in their order."""
     least = float(np.partition(evidence.weights, -most)[-most])
@@ -176,21 +131,13 @@ def _find_heaviest(evidence: Evidence, most: int) -> Integers:
     return is_kept.nonzero()[0]
 
 
-_BIAS = _tabulate_bias()
-
-
-def merge_prefixes(
-    evidence: Evidence, tolerated: float, most: int, *, deviations: float | None = None
-) -> Machine | None:
-    """Return an automaton whose states are merged prefixes; None if it would be too large.
-
-    With ``deviations`` the answers are counts, and compared as such; see `Folding`.
-    """
+def merge_prefixes(evidence: Evidence, tolerated: float, most: int) -> Machine | None:
+    """Return an automaton whose states are merged prefixes; None if it would be too large."""
     if evidence.width > _WIDEST:
         return None
-    # Where answers are exact, a few prefixes mostly show already that there are too many states.
-    for nodes in (None,) if deviations is not None else (_FEW_NODES, None):
-        folding = Folding(evidence, tolerated, deviations=deviations, nodes=nodes)
+    # A few prefixes mostly show already that there are too many states.
+    for nodes in (_FEW_NODES, None):
+        folding = Folding(evidence, tolerated, nodes)
         while _do_round(folding, most):
             if len(folding.reds) > most:
                 return None

@@ -49,7 +49,7 @@ def ask_blind_spots(
 
 def _count_affordable(sampling: Sampling, share: float) -> int:
     """Return about how many answers there may be until a share of the budget is spent."""
-    answers = sampling.answered / max(sampling.share, 1e-12)
+    answers = sampling.answer_count / max(sampling.share, 1e-12)
     return max(0, int((share - sampling.share) * answers))
 
 

@@ -94,7 +94,7 @@ class Sampling:
         self.cut_words = 0
 
     @property
-    def answered(self) -> int:
+    def answer_count(self) -> int:
         """How many words have an answer."""
         nodes = self.observations.nodes
         return int(np.count_nonzero(nodes.rows[: nodes.size] >= 0))
@@ -106,7 +106,7 @@ class Sampling:
         Stored answers count as if they had been asked.
         """
         budget = self.observations.budget
-        answered = self.answered
+        answered = self.answer_count
         shares = [0.0]
         if budget.max_symbols is not None:
             shares.append((answered - 1) / max(1, budget.max_symbols))
@@ -190,7 +190,7 @@ def explain_few_words(sampling: Sampling) -> str:
         length = len(sampling.training.nodes) / sampling.words
     else:  # the first has not ended: the most it can be
         longest = sampler.max_length if isinstance(sampler, ModelWords) else 0
-        length = max(longest, sampling.answered)
+        length = max(longest, sampling.answer_count)
     return (
         f"the budget holds out {count} words, and needs at least two: with {length:.0f} "
         f"symbols a word it takes about {20 * (length + 1):.0f} symbols; a larger budget, or "

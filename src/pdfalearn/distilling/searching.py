@@ -19,6 +19,8 @@ from pdfalearn.results import EVERY
 
 # Larger sizes have these first digits: each is about a fifth larger than the one before.
 _SERIES = (100, 120, 150, 180, 210, 250, 300, 360, 430, 500, 600, 750, 900)
+# Above this size only every second one is made, the largest among them.
+_MANY = 1800
 
 
 def default_sizes(nodes: int, symbols: int, settings: SearchSettings = DEFAULTS) -> list[int]:
@@ -28,13 +30,17 @@ def default_sizes(nodes: int, symbols: int, settings: SearchSettings = DEFAULTS)
     --------
     >>> default_sizes(20, 2)[-2:], default_sizes(100, 2)[-3:]
     ([32, 36], [120, 150, 180])
+    >>> default_sizes(10**4, 500)[-4:]
+    [5000, 7500, 10000, 15000]
     """
     most = max(settings.at_least, settings.most_transitions // symbols)
     largest = max(1, min(2 * nodes, most))
     sizes = list(range(1, min(largest, EVERY) + 1))
     scales = [0.1 * 10**power for power in range(9)]
-    series = (round(scale * digits) for scale in scales for digits in _SERIES)
-    return [*sizes, *(size for size in series if EVERY < size <= largest)]
+    series = [round(scale * digits) for scale in scales for digits in _SERIES]
+    series = [size for size in series if EVERY < size <= largest]
+    many = sum(size <= _MANY for size in series)
+    return [*sizes, *series[:many], *series[many:][::-2][::-1]]
 
 
 def search(
@@ -49,8 +55,8 @@ def search(
 
     A size may come twice: the second automaton is better.
 
-    With ``cycles`` prefixes are merged, too, and small automata are made larger and smaller again.
-    ``counted`` says that answers are counts of what followed, and not exact.
+    With ``cycles`` small automata are made larger and smaller again, and prefixes are merged, too,
+    unless answers are ``counted``: what followed, and not exact.
     """
     lumped = evidence.lumped
     for size, fit in Search(lumped, cycles, counted, settings).run(sizes):
@@ -193,12 +199,9 @@ class Search:
     def _merge_prefixes(self, sizes: Sequence[int]) -> Fit | None:
         """Return the automaton of merged prefixes, if few states are enough for it."""
         evidence, settings = self._evidence, self._settings
-        if self._counted:
-            machine = merge_prefixes(evidence, 0.0, settings.grown, deviations=settings.deviations)
-        elif settings.cycled and sizes[-1] <= settings.merged:
-            machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
-        else:
-            machine = None
+        if self._counted or not settings.cycled or sizes[-1] > settings.merged:
+            return None
+        machine = merge_prefixes(evidence, settings.tolerated, settings.merged)
         return machine and polish_and_prune(self._objective, self._objective.fit(machine))
 
     def _grow(self, fit: Fit, sizes: Sequence[int]) -> Iterator[tuple[int, Fit]]:

@@ -17,7 +17,7 @@ from pdfalearn.results import DistillingInterrupted, DistillingProgress
 class SearchSettings:
     """What decides how long a search takes, and how near it comes.
 
-    Five settings matter. All others are attributes that are better left alone: they were measured
+    Four settings matter. All others are attributes that are better left alone: they were measured
     together, and small changes hardly show.
 
     Parameters
@@ -32,9 +32,6 @@ class SearchSettings:
     tolerated : float
         How many nats a word exact answers may differ by after prefixes that become one state. More
         makes fewer states, and may miss a difference.
-    deviations : float
-        By how many standard deviations counts must differ more than by chance for prefixes to be
-        different states. With fewer there are more states, some of them by chance.
     reluctance : float
         The nats that a transition must gain to be moved. More overfits less where words are few.
 
@@ -47,7 +44,6 @@ class SearchSettings:
     largest: int = 1500
     cycled: int = 64
     tolerated: float = 0.02
-    deviations: float = 4.0
     reluctance: float = 0.5
 
     # All that follows is better left alone. A search starts with this many contexts at least, if
@@ -55,13 +51,13 @@ class SearchSettings:
     first: int = 512
     # Automata of more transitions are neither reduced nor wanted by default, unless they have at
     # most ``at_least`` states; prefixes times states that memory can hold.
-    most_transitions: int = 2**22
+    most_transitions: int = 2**23
     at_least: int = 120
     most_costs: int = 2**28
     # Prefixes of exact answers are merged if this many states are enough.
     merged: int = 64
     # An automaton of merged prefixes is made larger up to this many states, if there are this many
-    # answers for each; and counted prefixes are merged into at most this many states.
+    # answers for each.
     grown: int = 250
     answers_a_state: int = 20
     # Polishing ends after this many rounds, or when one lowers the loss by less than this share.

@@ -72,8 +72,8 @@ def distill(
         What draws the words; `ModelWords` if not given. With others, such as a `Corpus`, divergence
         is under their distribution, and the certificate names it.
     sizes : iterable of int, optional
-        How many states automata may have; all up to 32, then each a fifth larger than the one
-        before, if not given.
+        How many states automata may have; if not given, all up to 32, then each a fifth larger than
+        the one before, and above 1,800 states about 1.4 times as large.
     seed : int
         Seed of all random choices: same seed, same frontier.
     store : path, optional

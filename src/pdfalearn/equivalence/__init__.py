@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.equivalence.differences import over_union as over_union
     from pdfalearn.equivalence.quotients import refine_classes as refine_classes
     from pdfalearn.equivalence.quotients import state_classes as state_classes
+    from pdfalearn.equivalence.quotients import tell_states_apart as tell_states_apart
     from pdfalearn.equivalence.relations import Relation as Relation
     from pdfalearn.equivalence.relations import check_equivalence as check_equivalence
     from pdfalearn.equivalence.relations import check_own_keys as check_own_keys

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence.relations import Equivalence, check_equivalence
-from pdfalearn.pdfa import PDFA, check_pdfa
+from pdfalearn.pdfa import PDFA, States, check_pdfa
 from pdfalearn.reachability import reachable_part, renumber_states
 from pdfalearn.typing import Integers
 
@@ -195,6 +195,35 @@ def quotient(pdfa: PDFA, *, equivalence: Equivalence) -> PDFA:
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first))
     return renumber_states(part, first[order], rank[numbers])
+
+
+def tell_states_apart(table: States, classes: Integers) -> tuple[list[list[int]], Integers]:
+    """Return suffixes that tell all states apart that are not equivalent, and what each shows.
+
+    The table and the classes of the states' distributions have a last row for where it is
+    undefined, of class -1. Every rest of a suffix is one, too, and comes before it. The second
+    table has for every state the classes after each suffix.
+
+    Examples
+    --------
+    >>> from pdfalearn.datasets import chain
+    >>> words, columns = tell_states_apart(chain(3).table, np.array([0, 0, 1, -1]))
+    >>> words, columns.tolist()
+    ([[], [0]], [[0, 0], [0, 1], [1, 1], [-1, -1]])
+    """
+    words: list[list[int]] = [[]]
+    columns, groups = [classes], numbered_rows(classes[:, None])
+    for place, word in enumerate(words):  # which grows on the way
+        if groups.max() + 1 == len(table):
+            break
+        for symbol in range(table.shape[1]):
+            column = columns[place][table[:, symbol]]
+            finer = numbered_rows(np.column_stack((groups, column)))
+            if finer.max() > groups.max():
+                groups = finer
+                columns.append(column)
+                words.append([symbol, *word])
+    return words, np.column_stack(columns)
 
 
 def is_weakly_minimal(pdfa: PDFA, *, equivalence: Equivalence) -> bool:

@@ -313,8 +313,8 @@ def check_tolerance(equivalence: object) -> Tolerance:
     if isinstance(equivalence, Tolerance):
         return equivalence
     raise InputError(
-        f"equivalence={equivalence!r} is not a similarity, and lpstar and wlstar compare by one; "
-        "use Tolerance(t), such as Tolerance(0.001)"
+        f"equivalence={equivalence!r} is not a similarity, and wlstar joins what is similar; use "
+        "Tolerance(t), such as Tolerance(0.001), or lpstar, which takes both"
     )
 
 

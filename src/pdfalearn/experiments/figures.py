@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.experiments.observations import (
+from pdfalearn.experiments.findings import (
+    AUTHORS,
     PAPER_SLOPE,
     STYLES,
     AnyRun,
     Points,
     Series,
-    fit_line,
-    fit_power,
     medians,
     speed_ups,
 )
 from pdfalearn.experiments.plans import EXPERIMENTS
-from pdfalearn.experiments.runs import AUTHORS
 from pdfalearn.extras import import_extra
 
 if TYPE_CHECKING:
@@ -58,20 +55,14 @@ _LOOK = {
 }
 
 
-def caption(number: int, y: str, *, is_disturbed: bool) -> str:
-    """Return a description, also for those who cannot see the figure; disturbed times get †."""
-    varies = EXPERIMENTS[number].varies
-    text = f"Experiment {number}: {QUANTITIES[y][1]} over {X_LABELS[varies]}"
-    if y == SPEED_UP:
-        return f"{text}."
-    axes = "The vertical axis is" if varies == "distributions" else "Both axes are"
-    mark = " †" if is_disturbed and y == "seconds" else ""
-    return f"{text}. {axes} logarithmic.{mark}"
+def caption(number: int, y: str) -> str:
+    """Return a description, also for those who cannot see the figure."""
+    return f"Experiment {number}: {QUANTITIES[y][1]} over {X_LABELS[EXPERIMENTS[number].varies]}."
 
 
-def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str, bytes]:
+def draw_figure(number: int, y: str, runs: Sequence[AnyRun]) -> dict[str, bytes]:
     """Draw a figure as SVG and as PNG; nothing if there is nothing to draw."""
-    chosen = [one for one in observations if one.experiment == number]
+    chosen = [run for run in runs if run.experiment == number]
     varies = EXPERIMENTS[number].varies
     # Targets' actual sizes are on the axis, if it is sizes.
     x = "target_states" if varies == "nominal_states" else "value"
@@ -83,12 +74,13 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
         axes = figure.add_subplot()
         order = list(STYLES)  # ours first, and learners in the order of their styles
         for series in sorted(points, key=lambda one: (one[0] == AUTHORS, order.index(one[1]))):
-            _draw_series(axes, varies, y, series, points[series])
+            _draw_series(axes, series, points[series])
         if y == SPEED_UP:
-            ends = _ends([size for sizes, _ in points.values() for size in sizes])
+            sizes = [size for sizes, _ in points.values() for size in sizes]
+            ends = np.array([min(sizes), max(sizes)])
             look: dict[str, Any] = {"color": "#555555", "linewidth": 1, "linestyle": (0, (1, 2))}
             axes.plot(ends, PAPER_SLOPE * ends, label=f"the paper: {PAPER_SLOPE} n", **look)
-        _label_axes(axes, varies, y, sorted({one.value for one in chosen}))
+        _label_axes(axes, varies, y, sorted({run.value for run in chosen}))
         figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
         files = {}
         for kind, undated in (("svg", "Date"), ("png", "Software")):
@@ -98,34 +90,19 @@ def draw_figure(number: int, y: str, observations: Sequence[AnyRun]) -> dict[str
         return files
 
 
-def _draw_series(axes: Axes, varies: str, y: str, series: Series, points: Points) -> None:
-    """Draw points, and through them a trend over sizes or a line elsewhere."""
+def _draw_series(axes: Axes, series: Series, points: Points) -> None:
+    """Draw medians, and lines that join them."""
     source, learner = series
     style, theirs = STYLES[learner], source == AUTHORS
     look: dict[str, Any] = {
         "color": style.colour,
         "marker": style.marker,
+        "linestyle": style.line,
         "markerfacecolor": "white" if theirs else style.colour,
         "alpha": 0.65 if theirs else 1,
     }
     label = style.label.replace("L_p*", "$L_p^*$").replace("WL*", "$WL^*$")
-    label += " (authors)" if theirs else ""
-    over_sizes = varies == "nominal_states"
-    trend = (fit_line if y == SPEED_UP else fit_power)(*points) if over_sizes else None
-    line = "" if over_sizes else style.line
-    axes.plot(*points, linestyle=line, label=label if trend is None else None, **look)
-    if trend is not None:
-        first, second = trend
-        ends = _ends(points[0])  # two places are enough: the trend is straight on its axes
-        values, text = first * ends**second, f"∝ n$^{{{second:.2f}}}$"
-        if y == SPEED_UP:
-            values, text = first + second * ends, f"slope {second:.2g}"
-        look |= {"linestyle": style.line, "markevery": []}
-        axes.plot(ends, values, label=f"{label}: {text}", **look)
-
-
-def _ends(sizes: Sequence[int]) -> NDArray[np.float64]:
-    return np.array([min(sizes), max(sizes)], dtype=np.float64)
+    axes.plot(*points, label=f"{label} (authors)" if theirs else label, **look)
 
 
 def _label_axes(axes: Axes, varies: str, y: str, values: Sequence[int]) -> None:

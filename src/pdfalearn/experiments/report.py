@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from statistics import median
+from typing import Any, NamedTuple
 
 from pdfalearn.errors import InputError
 from pdfalearn.experiments.figures import FIGURES, QUANTITIES, caption, draw_figure
-from pdfalearn.experiments.observations import (
+from pdfalearn.experiments.findings import (
+    AUTHORS,
     PERFECT,
     STYLES,
     AnyRun,
-    describe_plan,
+    Published,
+    describe_parameters,
     findings,
     format_number,
     group_by,
+    perplexity_ratio,
     read_published,
-    warnings,
     worst_of,
 )
-from pdfalearn.experiments.plans import EXPERIMENTS, TABLE, Parameters, read_parameters
-from pdfalearn.experiments.runs import AUTHORS, OURS, Run, read_failures, read_table
+from pdfalearn.experiments.plans import EXPERIMENTS
+from pdfalearn.experiments.runs import OURS, TABLE, Run, read_parameters, read_runs
 from pdfalearn.files import replacing
 from pdfalearn.viewing import Markup, document, element, image
 
@@ -40,15 +41,11 @@ _SUBTITLE = (
 _TERMS = {
     "Plain QuaNT": "the paper's algorithm as printed, which sifts one word at a time. QuaNT finds "
     "the same automaton, and sifts many words at once.",
-    "L_p*": "the paper's, with rows that are compared as arrays.",
     "Time": "the median over all runs, by the clock, of learning and its equivalence queries "
     "together, as the paper measures it. The tables give both parts, and the processor's time.",
-    "Sizes": "the actual ones, which are the reachable states of each target. Random targets of "
-    "one nominal size n differ a little in them.",
+    "Sizes": "the actual ones, which are the reachable states of each target.",
     "Structure size": "cells of the observation table, prefixes times suffixes, for L_p* and WL*; "
     "nodes of the classification tree, inner nodes and leaves, for QuaNT.",
-    "Trend lines": "over sizes: power laws for time and structure size, straight lines for the "
-    "speed-up, by least squares. Elsewhere medians are joined.",
     "Authors": "what the authors have published of their own program on their own machine. Their "
     "counts of inner nodes are too low, so that their trees are truly a little larger.",
 }
@@ -63,32 +60,23 @@ _METRIC_HEADER = (
     *("log-probability error", "other class", "out of tolerance", "L1", "KL"),
     *("perplexities' ratio", "certificates"),
 )
-# What is not written as it stands, besides powers such as ^2.
-_MARKUP = {
-    "L_p*": Markup(element("i", "L") + element("sub", "p") + "*"),
-    "WL*": Markup(element("i", "WL") + "*"),
-    " = ": Markup("&nbsp;=&nbsp;"),
-    "\u00ad": Markup("&shy;"),
-}
-_SPECIAL = re.compile(rf"({'|'.join(map(re.escape, _MARKUP))}|\^-?[\d.]*\d)")
 # The columns of costs: heading, quantity, and whose medians these are.
 _COSTS = (
     ("time", "seconds", OURS),
     ("authors' time", "seconds", AUTHORS),
     ("learning", "learning_seconds", OURS),
-    ("equi\u00advalence", "equivalence_seconds", OURS),
+    ("equivalence", "equivalence_seconds", OURS),
     ("processor", "process_seconds", OURS),
     ("words", "words", OURS),
-    ("equi\u00advalence queries", "equivalence_queries", OURS),
+    ("equivalence queries", "equivalence_queries", OURS),
     ("authors' queries", "equivalence_queries", AUTHORS),
     ("structure size", "structure_size", OURS),
     ("authors' size", "structure_size", AUTHORS),
 )
 
 
-@dataclass(frozen=True)
-class Report:
-    """The files of a report, and lines of the table that could not be read.
+class Report(NamedTuple):
+    """The files of a report.
 
     Examples
     --------
@@ -97,13 +85,12 @@ class Report:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_experiments("1", folder, values=[10], learners=["quant"])
     ...     report = write_report(folder)
-    ...     report.page.name, len(report.figures) > 0, report.complaints
-    ('report.html', True, ())
+    ...     report.page.name, len(report.figures)
+    ('report.html', 4)
     """
 
     page: Path
     figures: tuple[Path, ...]
-    complaints: tuple[str, ...]
 
 
 def write_report(
@@ -135,80 +122,60 @@ def write_report(
     'report.html'
     """
     place = Path(folder)
-    parameters = read_parameters(place)
-    table = read_table(place / TABLE, parameters.tasks or None)
-    runs = list(table.runs.values())
+    parameters, runs = read_parameters(place), [*read_runs(place).values()]
     if not runs:
         raise InputError(f"{place / TABLE} holds no runs; run experiments first")
-    failed = read_failures(place).items()
-    failures = {key: why for key, why in failed if key not in table.runs}
-    theirs = [] if published is None else read_published(published)
     numbers = {run.experiment for run in runs}
-    observations: list[AnyRun] = [*runs]
-    observations += (one for one in theirs if one.experiment in numbers)
-    pictures = {figure: draw_figure(*figure, observations) for figure in FIGURES}
+    theirs = [] if published is None else read_published(published)
+    theirs = [run for run in theirs if run.experiment in numbers]
+    pictures = {figure: draw_figure(*figure, [*runs, *theirs]) for figure in FIGURES}
     figures = {
         place / f"exp{number}-{QUANTITIES[y][0]}.{kind}": data
         for (number, y), kinds in pictures.items()
         for kind, data in kinds.items()
     }
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    page = document(_TITLE, style, *_make_parts(runs, failures, observations, parameters, pictures))
+    page = document(_TITLE, style, *_make_parts(runs, theirs, parameters, pictures))
     for path, data in (*figures.items(), (place / PAGE, page.encode())):
         with replacing(path) as stream:
             stream.write(data)
-    return Report(place / PAGE, tuple(figures), table.complaints)
+    return Report(place / PAGE, tuple(figures))
 
 
 def _make_parts(
     runs: Sequence[Run],
-    failures: Mapping[str, str],
-    observations: Sequence[AnyRun],
-    parameters: Parameters,
+    theirs: Sequence[Published],
+    parameters: Mapping[str, Any],
     pictures: Mapping[tuple[int, str], Mapping[str, bytes]],
 ) -> Iterator[Markup]:
     """Yield the parts of the page in their order."""
-    yield _write("h1", _TITLE)
-    yield _write("p", _SUBTITLE, class_="subtitle")
-    found = (_write("li", text) for text in findings(runs, observations, failures))
-    yield element("ul", *found, class_="findings")
-    for text in warnings(runs, parameters.plans, failures):
-        yield _write("p", text, class_="warning")
-    has_authors = len(observations) > len(runs)
-    terms = [one for one in _TERMS.items() if has_authors or one[0] != "Authors"]
-    pairs = ((_write("dt", term), _write("dd", text)) for term, text in terms)
+    yield element("h1", _TITLE)
+    yield element("p", _SUBTITLE, class_="subtitle")
+    yield element(
+        "ul", *(element("li", text) for text in findings(runs, theirs)), class_="findings"
+    )
+    terms = [one for one in _TERMS.items() if theirs or one[0] != "Authors"]
+    pairs = ((element("dt", term), element("dd", text)) for term, text in terms)
     yield element("dl", *chain.from_iterable(pairs))
-    for number, experiment in EXPERIMENTS.items():
-        chosen = [run for run in runs if run.experiment == number]
-        if not chosen:
-            continue
-        theirs = [one for one in observations if (one.source, one.experiment) == (AUTHORS, number)]
-        yield _write("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
-        if number in parameters.plans:
-            yield _write("p", describe_plan(parameters.plans[number]))
-        is_disturbed = any(run.is_disturbed for run in chosen)
+    for number, chosen in sorted(group_by(runs, "experiment").items()):
+        experiment, known = EXPERIMENTS[number], parameters["experiments"].get(str(number))
+        yield element("h2", f"Experiment {number}: {experiment.title}", id=f"exp{number}")
+        if known is not None:
+            yield element("p", describe_parameters(known, len(chosen)))
         figures = []
         for drawn, kinds in pictures.items():
             if drawn[0] == number and kinds:
-                text = caption(*drawn, is_disturbed=is_disturbed)
+                text = caption(*drawn)
                 shown = image(kinds["svg"], text)
-                figures.append(element("figure", shown, _write("figcaption", text)))
+                figures.append(element("figure", shown, element("figcaption", text)))
         yield element("div", *figures, class_="figures")
         yield element("h3", "Costs: medians, times in seconds")
-        yield _make_table(*_cost_table(experiment.axis, chosen, theirs), text_columns=2)
+        authors = [run for run in theirs if run.experiment == number]
+        yield _make_table(*_cost_table(experiment.axis, chosen, authors), text_columns=2)
     yield element("h2", "All metrics", id="metrics")
-    yield _write("p", _METRICS_TEXT)
+    yield element("p", _METRICS_TEXT)
     yield _make_table(_METRIC_HEADER, _metric_rows(runs), text_columns=3)
-    if parameters.machines:
-        machines = "; ".join(parameters.machines)
-        yield element("footer", _write("p", f"Run on {machines}."))
-
-
-def _write(tag: str, text: str, **attributes: str) -> Markup:
-    """Write a text in an element, with names and powers as the paper has them."""
-    parts = enumerate(_SPECIAL.split(text))  # every second one is special
-    marked = (_MARKUP.get(p) or element("sup", p[1:]) if place % 2 else p for place, p in parts)
-    return element(tag, *marked, **attributes)
+    yield element("footer", element("p", f"Run on {'; '.join(parameters['machines'])}."))
 
 
 def _make_table(
@@ -217,8 +184,8 @@ def _make_table(
     """Make a table whose first columns are text; a new value in the first one begins a group."""
 
     def make_row(tag: str, values: Sequence[str], **attributes: str) -> Markup:
-        texts = (_write(tag, value, class_="text") for value in values[:text_columns])
-        figures = (_write(tag, value) for value in values[text_columns:])
+        texts = (element(tag, value, class_="text") for value in values[:text_columns])
+        figures = (element(tag, value) for value in values[text_columns:])
         return element("tr", *texts, *figures, **attributes)
 
     lines = []
@@ -238,7 +205,7 @@ def _group_runs(runs: Iterable[Run]) -> dict[tuple[int, str], list[Run]]:
 
 
 def _cost_table(
-    axis: str, runs: Iterable[Run], published: Sequence[AnyRun]
+    axis: str, runs: Iterable[Run], published: Sequence[Published]
 ) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows: medians of what learning has cost, beside the authors'."""
     costs = [one for one in _COSTS if published or one[2] == OURS]
@@ -247,9 +214,8 @@ def _cost_table(
     rows = []
     for (value, learner), group in _group_runs(runs).items():
         theirs = [one for one in published if (one.value, one.learner) == (value, learner)]
-        mark = "†" if any(run.is_disturbed for run in group) else ""
         row = [f"{value:,}", STYLES[learner].label, _show_range(run.target_states for run in group)]
-        row.append(f"{len({run.target for run in group})}, {len(group)}{mark}")
+        row.append(f"{len({run.target for run in group})}, {len(group)}")
         sources: dict[str, Sequence[AnyRun]] = {OURS: group, AUTHORS: theirs}
         row += [_show_median(sources[source], quantity) for _, quantity, source in costs]
         rows.append([*row, _show_range(run.states for run in group)])
@@ -268,17 +234,10 @@ def _show_range(values: Iterable[int]) -> str:
 
 def _metric_rows(runs: Sequence[Run]) -> Iterator[list[str]]:
     """Yield every metric at its worst over the runs of a learner at a value."""
-    for number, experiment in EXPERIMENTS.items():
-        mine = (run for run in runs if run.experiment == number)
+    for number, mine in sorted(group_by(runs, "experiment").items()):
         for (value, learner), group in _group_runs(mine).items():
             worst = [worst_of(group, name) for name in PERFECT]
             worst.append(max(map(perplexity_ratio, group)))
-            begin = [str(number), f"{experiment.axis} = {value:,}", STYLES[learner].label]
+            begin = [str(number), f"{EXPERIMENTS[number].axis} = {value:,}", STYLES[learner].label]
             certificates = ", ".join(sorted({run.certificate for run in group}))
             yield [*begin, str(len(group)), *map(format_number, worst), certificates]
-
-
-def perplexity_ratio(run: Run) -> float:
-    """Return how many times one perplexity is the other, the target's or the learnt one."""
-    ours, theirs = run.perplexity, run.target_perplexity
-    return 1.0 if ours == theirs else max(ours / theirs, theirs / ours)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pdfalearn.files.json_text import is_number as is_number
     from pdfalearn.files.json_text import parse_json as parse_json
     from pdfalearn.files.json_text import parse_object as parse_object
-    from pdfalearn.files.json_text import read_all as read_all
-    from pdfalearn.files.json_text import read_gzipped as read_gzipped
     from pdfalearn.files.json_text import strings as strings
     from pdfalearn.files.json_text import write_json_text as write_json_text
     from pdfalearn.files.json_text import wrong as wrong
@@ -33,5 +31,11 @@ if TYPE_CHECKING:
     from pdfalearn.files.named import replacing as replacing
     from pdfalearn.files.named import show_name as show_name
     from pdfalearn.files.named import write_named as write_named
+    from pdfalearn.files.texts import at_line as at_line
+    from pdfalearn.files.texts import number_in as number_in
+    from pdfalearn.files.texts import read_all as read_all
+    from pdfalearn.files.texts import read_gzipped as read_gzipped
+    from pdfalearn.files.texts import read_lines as read_lines
+    from pdfalearn.files.texts import show_field as show_field
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,42 +1,15 @@
-"""JSON texts within bounds: plain or gzipped, no key twice, finite numbers, not too many parts."""
+"""JSON texts within bounds: no key twice, finite numbers, not too many parts."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import reprlib
-import zlib
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from pdfalearn.errors import FileFormatError, InputError
-
-_Thing = TypeVar("_Thing")
-
-# Files are read in pieces of this many bytes: `read` makes room for as much as it may return.
-_PIECE = 2**20
-
-
-def read_all(stream: BinaryIO, limit: int, what: str) -> bytes:
-    """Read a stream to its end, or refuse it as soon as there is more of that than the limit."""
-    data = bytearray()
-    while piece := stream.read(_PIECE):
-        data += piece
-        if len(data) > limit:
-            raise FileFormatError(f"more than {limit / 2**20:g} MiB of {what}")
-    return bytes(data)
-
-
-def read_gzipped(read: Callable[[BinaryIO], _Thing], stream: BinaryIO) -> _Thing:
-    """Read the gzipped form of what a function reads; no more is inflated than is read."""
-    try:
-        with gzip.GzipFile(fileobj=stream) as inflated:
-            return read(inflated)  # type: ignore[arg-type]
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"not gzip, or damaged: {error}; save or fetch it again") from error
-
 
 TEXT_LIMIT = 16 * 2**20
 """The most bytes of a text."""

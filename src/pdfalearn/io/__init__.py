@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from pdfalearn.io.saving import load as load
     from pdfalearn.io.saving import load_pdfa as load_pdfa
     from pdfalearn.io.saving import save as save
-    from pdfalearn.io.tree_files import save_tree as save_tree
 
 if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.io.dot import TIME_LIMIT as TIME_LIMIT

@@ -50,8 +50,6 @@ class ArchiveKind(Generic[_Thing]):
     """Checks a text, and returns the names of its arrays with the types that each may have."""
     make: Callable[..., _Thing]
     """Makes the thing of a text, its arrays, ``certificate`` and ``notes``, or refuses them."""
-    parts: str
-    """How to save only a part of the thing."""
     defaults: Document = field(default_factory=dict)
     """The values of keys that older files do not have."""
 

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, pairwise
+from itertools import pairwise
+from math import log10
 from typing import BinaryIO
 
-import numpy as np
-
 from pdfalearn.errors import FileFormatError
-from pdfalearn.files import read_gzipped, read_named
-from pdfalearn.io._backoff import LARGEST_CORRECTION, Grams, automaton_of
-from pdfalearn.io._lines import at_line, number_in, read_bytes, show_field, split_lines
+from pdfalearn.files import (
+    at_line,
+    number_in,
+    read_gzipped,
+    read_lines,
+    read_named,
+    show_field,
+)
+from pdfalearn.io._backoff import LARGEST_CORRECTION, Gram, Grams, automaton_of
 from pdfalearn.pdfa import PDFA
 
-# The largest logarithm of a back-off weight: its power of ten is still a finite float.
-_LARGEST_WEIGHT = 300
+# The largest logarithms; the power of ten of that of a weight is still a finite float.
+_LARGEST = {"probability": log10(1 + LARGEST_CORRECTION), "back-off weight": 300}
 # Logarithms up to this one stand for 0.
 _LOGARITHM_OF_ZERO = -99
 _COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
@@ -117,13 +120,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Ngram:
 
 def read_ngram(stream: BinaryIO) -> Ngram:
     """Read an n-gram model from ARPA text."""
-    vocabulary, orders = _parse(split_lines(read_bytes(stream)))
-    pdfa, largest_correction = automaton_of(vocabulary, orders)
-    return Ngram(pdfa, len(orders), largest_correction)
-
-
-def _parse(lines: list[bytes]) -> tuple[list[str], list[Grams]]:
-    """Return the vocabulary and the n-grams of every order."""
+    lines = read_lines(stream)
     marks = _marks(lines)
     counts = _counts(lines, *marks[:2])
     titles = [f"\\{order}-grams:" for order in range(1, len(counts) + 1)]
@@ -131,16 +128,18 @@ def _parse(lines: list[bytes]) -> tuple[list[str], list[Grams]]:
         found = lines[place].strip()
         if found != title.encode():
             raise at_line(place + 1, f"{show_field(found)} where {title} belongs")
-    codes: defaultdict[bytes, int] = defaultdict(count().__next__)
-    orders = []
+    grams: Grams = {}
     for order, (begin, end) in enumerate(pairwise(marks[1:]), start=1):
-        grams = _grams(lines, range(begin + 1, end), order, codes, highest=order == len(counts))
-        line, wanted = counts[order - 1]
-        if len(grams) != wanted:
-            listed = f"there are {len(grams)} n-grams of order {order}"
+        before, (line, wanted) = len(grams), counts[order - 1]
+        for place in range(begin + 1, end):
+            _add_gram(
+                grams, lines[place].split(), place + 1, order, is_highest=order == len(counts)
+            )
+        if len(grams) - before != wanted:
+            listed = f"there are {len(grams) - before} n-grams of order {order}"
             raise at_line(begin + 1, f"{listed} below, but line {line} says {wanted}")
-        orders.append(grams)
-    return [word.decode("utf-8") for word in codes], orders
+    pdfa, largest_correction = automaton_of(grams, len(counts))
+    return Ngram(pdfa, len(counts), largest_correction)
 
 
 def _marks(lines: list[bytes]) -> list[int]:
@@ -173,33 +172,23 @@ def _counts(lines: list[bytes], begin: int, end: int) -> list[tuple[int, int]]:
     return counts
 
 
-def _grams(
-    lines: list[bytes], places: range, order: int, codes: defaultdict[bytes, int], *, highest: bool
-) -> Grams:
-    """Read the n-grams of one order; words that are new get the next codes."""
-    words, numbers, kept = array("i"), array("d"), array("q")
-    widths = (order + 1,) if highest else (order + 1, order + 2)
-    for place in places:
-        fields = lines[place].split()
-        if not fields:
-            continue
-        if len(fields) not in widths:
-            weight = "" if highest else " and, if it has one, a back-off weight"
-            line = show_field(b" ".join(fields))
-            what = f"{line} is not a logarithm, an n-gram of order {order}{weight}"
-            raise at_line(place + 1, what)
-        # A word that is new gets the next code: the dictionary counts.
-        words.extend(map(codes.__getitem__, fields[1 : order + 1]))
-        numbers.append(number_in(fields[0], place + 1))
-        numbers.append(number_in(fields[-1], place + 1) if len(fields) == order + 2 else 0.0)
-        kept.append(place + 1)
-    logarithms = np.array(numbers).reshape(-1, 2)
-    bad = ~(logarithms <= [np.log10(1 + LARGEST_CORRECTION), _LARGEST_WEIGHT])
-    if bad.any():
-        place, column = np.argwhere(bad)[0].tolist()
-        name = ("probability", "back-off weight")[column]
-        value = logarithms[place, column]
-        raise at_line(kept[place], f"{value} is not the logarithm of a {name}")
-    values = np.where(logarithms <= _LOGARITHM_OF_ZERO, 0.0, 10.0**logarithms)
-    codes_of_words = np.array(words, dtype=np.int32).reshape(-1, order)
-    return Grams(codes_of_words, values[:, 0], values[:, 1], np.array(kept, dtype=np.int64))
+def _add_gram(
+    grams: Grams, fields: list[bytes], line: int, order: int, *, is_highest: bool
+) -> None:
+    """Read an n-gram; an empty line has none."""
+    if not fields:
+        return
+    if len(fields) not in ((order + 1,) if is_highest else (order + 1, order + 2)):
+        weight = "" if is_highest else " and, if it has one, a back-off weight"
+        what = f"is not a logarithm, an n-gram of order {order}{weight}"
+        raise at_line(line, f"{show_field(b' '.join(fields))} {what}")
+    values = [number_in(fields[0], line)]
+    values.append(number_in(fields[-1], line) if len(fields) == order + 2 else 0.0)
+    for value, (name, largest) in zip(values, _LARGEST.items(), strict=True):
+        if not value <= largest:
+            raise at_line(line, f"{value} is not the logarithm of a {name}")
+    words = tuple(map(bytes.decode, fields[1 : order + 1]))
+    if words in grams:
+        raise at_line(line, "this n-gram is already there; keep one")
+    powers = [0.0 if value <= _LOGARITHM_OF_ZERO else 10.0**value for value in values]
+    grams[words] = Gram(powers[0], powers[1], line)

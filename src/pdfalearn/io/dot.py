@@ -1,21 +1,17 @@
-"""Graphviz's drawings and pictures; a drawing holds the whole PDFA in comments."""
+"""Graphviz's drawings and pictures, and labels in them."""
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
-from hashlib import sha256
 from typing import BinaryIO, TypeVar
 
 from pdfalearn.alphabet import Symbol
-from pdfalearn.errors import FileFormatError, InputError, MissingExtraError
+from pdfalearn.errors import InputError, MissingExtraError
 from pdfalearn.files import check_name
-from pdfalearn.io._lines import read_bytes
-from pdfalearn.io.pdfa_files import can_be_in_file, read_json, write_json
 from pdfalearn.pdfa import PDFA
 from pdfalearn.text import escaped, shorten
 
@@ -123,45 +119,8 @@ def check_can_draw(path: str | os.PathLike[str]) -> None:
         graphviz()
 
 
-# Lines that Graphviz skips: the automaton as JSON, and a checksum of all before it.
-_COMMENT = b"//| "
-_CHECKSUM = b"//= "
-
-
 def write_dot(pdfa: PDFA, stream: BinaryIO) -> None:
-    """Write the drawing that `draw` makes, and the PDFA below it if files can hold its symbols.
-
-    A checksum over both comes last: an edited drawing is not that of the automaton.
-    """
+    """Write the drawing that `draw` makes."""
     from pdfalearn.viewing import default_picture
 
-    data = default_picture(pdfa).dot.encode()
-    if all(map(can_be_in_file, (*pdfa.alphabet, pdfa.terminal))):
-        text = io.BytesIO()
-        write_json(pdfa, text)
-        data += b"".join(_COMMENT + line + b"\n" for line in text.getvalue().splitlines())
-        data += _checksum_line(data)
-    stream.write(data)
-
-
-def read_dot(stream: BinaryIO) -> PDFA:
-    """Read the PDFA below a drawing, equal to the last bit to the one that was saved."""
-    data = read_bytes(stream).replace(b"\r\n", b"\n")
-    lines = [line for line in data.split(b"\n") if line.startswith(_COMMENT)]
-    if not lines:
-        raise FileFormatError(
-            "a drawing without the automaton below it: of `draw`, of another program, for another "
-            "program, or of odd symbols; keep a .json beside it"
-        )
-    pdfa = read_json(io.BytesIO(b"\n".join(line.removeprefix(_COMMENT) for line in lines)))
-    content, mark, _ = data.rpartition(_CHECKSUM)
-    if not mark or content + _checksum_line(content) != data:
-        raise FileFormatError(
-            "the drawing and the automaton below it are not the same: the file was edited; "
-            "save the automaton again, or edit a .json"
-        )
-    return pdfa
-
-
-def _checksum_line(data: bytes) -> bytes:
-    return _CHECKSUM + sha256(data).hexdigest().encode() + b"\n"
+    stream.write(default_picture(pdfa).dot.encode())

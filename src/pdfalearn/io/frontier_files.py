@@ -148,6 +148,5 @@ FRONTIER = ArchiveKind(
     arrays_of=_arrays_of,
     check_text=_check_text,
     make=_make,
-    parts="one automaton alone: save(frontier.best, …) or save(frontier.at_most(30), …)",
     defaults={"keeps_words": False},
 )

@@ -20,8 +20,8 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Floats
 
-_RESERVED = frozenset('%"\\{}[]<>@ ')
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]")
+_RESERVED = frozenset('%"\\{}[]<>@ ')
 
 
 def percent_encoded(text: str) -> str:

@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from pdfalearn.alphabet import Alphabet
-from pdfalearn.checks import check_tables_fit, sums_to_one
+from pdfalearn.checks import SUM_TOLERANCE, check_fits, check_tables_fit, sums_to_one
 from pdfalearn.errors import FileFormatError
-from pdfalearn.io._lines import (
-    State,
-    Transition,
+from pdfalearn.files import (
     at_line,
-    build_pdfa,
-    check_state_sums,
-    initial_state,
-    probability_in,
-    read_bytes,
+    number_in,
+    read_lines,
     show_field,
-    split_lines,
 )
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Floats
@@ -36,7 +30,6 @@ _ENTRY = re.compile(rb"\(\s*(\d{1,9}(?:\s*,\s*\d{1,9}){0,2})\s*\)\s*(\S+)")
 
 # The probability of each entry, and its line.
 _Section = dict[tuple[int, ...], tuple[float, int]]
-_NONE = (0.0, 0)
 
 
 def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
@@ -45,7 +38,7 @@ def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
     A model is not deterministic if words begin in several states, or a state and a symbol have
     several successors.
     """
-    starts, finals, shares, moves = _sections(split_lines(read_bytes(stream)))
+    starts, finals, shares, moves = _sections(read_lines(stream))
     lines = {key[0]: line for section in (shares, finals) for key, (_, line) in section.items()}
     numbers = {state: number for number, state in enumerate(sorted(lines))}
     symbols = sorted({key[1] for key in (*shares, *moves)})
@@ -54,72 +47,75 @@ def read_pautomac(stream: BinaryIO) -> PDFA | PFA:
         for state in key[::2]:
             if state not in numbers:
                 raise at_line(line, f"state {state} is unknown: it is not in F: nor S:")
-    sums = _sum_moves(moves)
-    # A share is that of a symbol among those words that do not stop.
-    chances = {
-        key: (1 - finals.get(key[:1], _NONE)[0]) * share for key, (share, _) in shares.items()
-    }
-    for (state, symbol), (_, line) in shares.items():
-        if chances[state, symbol] and (state, symbol) not in sums:
-            what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
-            raise at_line(line, what)
-    transitions = [
-        Transition(
-            numbers[key[0]],
-            codes[key[1]],
-            numbers[key[2]],
-            weight * chances.get(key[:2], 0.0),
-            line,
-        )
-        for key, (weight, line) in moves.items()
+    check_fits(len(numbers), len(symbols))
+    initial, sums = np.zeros(len(numbers)), np.zeros((len(numbers), len(symbols)))
+    total = sum(weight for weight, _ in starts.values())
+    for (state,), (weight, line) in starts.items():
+        initial[numbers[state]] = weight
+        if weight and not sums_to_one(total):
+            raise at_line(line, "the probabilities that words begin in states do not sum to 1")
+    if not initial.any():
+        raise FileFormatError("words begin in no state; one must have the initial weight 1")
+    edges = [
+        (numbers[state], codes[symbol], numbers[successor], weight)
+        for (state, symbol, successor), (weight, _) in moves.items()
         if weight  # 0 is as good as no entry
     ]
-    states = [State(name, finals.get((name,), _NONE)[0], lines[name]) for name in numbers]
-    begins = {key[0]: entry for key, entry in starts.items() if entry[0]}
-    alphabet = Alphabet(map(str, symbols))
-    if len(begins) <= 1 and len(transitions) == len(sums):
-        built: PDFA | PFA = build_pdfa(
-            alphabet, states, transitions, numbers[initial_state(begins)]
-        )
-    else:
-        initial = np.zeros(len(states))
-        for state, (weight, _) in begins.items():
-            initial[numbers[state]] = weight
-        built = _build_pfa(alphabet, states, transitions, initial)
-    for (state, symbol), (total, line) in sums.items():
-        if not sums_to_one(total):
+    for place, symbol, _, weight in edges:
+        sums[place, symbol] += weight
+    for (state, symbol, _), (weight, line) in moves.items():
+        total = sums[numbers[state], codes[symbol]]
+        if weight and not sums_to_one(total):
             raise at_line(line, f"state {state}, symbol {symbol}: T: has {total:.9g}, not 1")
-    return built
+    rows = _fill_rows(finals, shares, sums, numbers, codes)
+    for state, total in zip(numbers, rows.sum(axis=1).tolist(), strict=True):
+        if not sums_to_one(total):
+            raise at_line(lines[state], f"state {state}: its weights sum to {total:.9g}, not to 1")
+    alphabet = Alphabet(map(str, symbols))
+    if np.count_nonzero(initial) == 1 and np.count_nonzero(sums) == len(edges):
+        table = np.full(sums.shape, -1, dtype=np.int32)
+        for place, symbol, successor, _ in edges:
+            table[place, symbol] = successor
+        first = int(initial.argmax())
+        return PDFA(alphabet=alphabet, transitions=table, probabilities=rows, initial=first)
+    return _make_pfa(alphabet, initial, rows, edges)
 
 
-def _sum_moves(moves: _Section) -> _Section:
-    """Sum the weights of the successors of each state and symbol; note the first line of each."""
-    sums: _Section = {}
-    for key, (weight, line) in moves.items():
-        if weight:
-            before, first = sums.get(key[:2], (0.0, line))
-            sums[key[:2]] = before + weight, first
-    return sums
+def _fill_rows(
+    finals: _Section,
+    shares: _Section,
+    sums: Floats,
+    numbers: dict[int, int],
+    codes: dict[int, int],
+) -> Floats:
+    """Return the distributions; a share is that of a symbol among the words that do not stop."""
+    rows = np.zeros((len(sums), sums.shape[1] + 1))
+    for (state,), (weight, _) in finals.items():
+        rows[numbers[state], 0] = weight
+    for (state, symbol), (share, line) in shares.items():
+        place, code = numbers[state], codes[symbol]
+        rows[place, code + 1] = (1 - rows[place, 0]) * share
+        if rows[place, code + 1] and not sums[place, code]:
+            what = f"state {state}, symbol {symbol} has a probability, but no successor in T:"
+            raise at_line(line, what)
+    return rows
 
 
-def _build_pfa(
-    alphabet: Alphabet, states: list[State], transitions: list[Transition], initial: Floats
+def _make_pfa(
+    alphabet: Alphabet, initial: Floats, rows: Floats, edges: list[tuple[int, int, int, float]]
 ) -> PFA:
-    """Make the PFA of these transitions, or name the line of a state whose weights are wrong."""
     from pdfalearn.models import PFA
 
-    count = len(states)
+    count = len(rows)
     check_tables_fit(
         8 * count**2 * len(alphabet),
         f"{count:,} states and {len(alphabet):,} symbols",
         "take a machine with more memory",
     )
     matrices = np.zeros((len(alphabet), count, count))
-    for state, symbol, successor, probability, _ in transitions:
-        matrices[symbol, state, successor] = probability
-    ends = np.array([state.terminal for state in states])
-    check_state_sums(states, ends + matrices.sum(axis=(0, 2)))
-    return PFA(alphabet, initial=initial, matrices=matrices, ends=ends)
+    for state, symbol, successor, weight in edges:
+        matrices[symbol, state, successor] = weight * rows[state, symbol + 1]
+    return PFA(alphabet, initial=initial, matrices=matrices, ends=rows[:, 0])
 
 
 def _sections(lines: list[bytes]) -> list[_Section]:
@@ -149,7 +145,10 @@ def _add_entry(section: _Section, title: str, line: bytes, number: int) -> None:
         raise at_line(number, f"{show_field(line)} is not an entry {_KEYS[title]} PROBABILITY")
     if key in section:
         raise at_line(number, f"this entry is already on line {section[key][1]}; keep one")
-    section[key] = (probability_in(match[2], number), number)
+    value = number_in(match[2], number)
+    if not 0 <= value <= 1 + SUM_TOLERANCE:
+        raise at_line(number, f"{value} is not a probability, a number from 0 to 1")
+    section[key] = (value, number)
 
 
 def write_pautomac(pdfa: PDFA, stream: BinaryIO) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import reprlib
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from pdfalearn.files import (
     write_archive,
 )
 from pdfalearn.pdfa import PDFA
+
+if TYPE_CHECKING:
+    from pdfalearn.languages import DFA
 
 
 def check_symbols(symbols: Iterable[Symbol]) -> None:
@@ -74,14 +77,18 @@ def parse_document(data: bytes) -> dict[str, Any]:
     return parse_json(data, "it")
 
 
-def _parse(document: dict[str, Any], other_keys: Iterable[str] = ()) -> tuple[Alphabet, int]:
+def parse_header(
+    document: dict[str, Any], other_keys: Iterable[str] = (), kind: str = "pdfa"
+) -> tuple[Alphabet, int]:
     """Check an object that has a header and ``other_keys``, and no more; return the header."""
-    check_kind(document, "pdfa")
+    check_kind(document, kind)
     expected = {"format", "version", "alphabet", "terminal", "initial", *other_keys}
     for key in sorted(expected - document.keys()):
-        raise FileFormatError(f"key {key!r} is missing; a PDFA needs {sorted(expected)}")
-    for key in document.keys() - expected - {WATCHING}:
-        raise FileFormatError(f"unknown key {reprlib.repr(key)}; a PDFA has {sorted(expected)}")
+        raise FileFormatError(f"key {key!r} is missing; a {kind.upper()} needs {sorted(expected)}")
+    for key in document.keys() - expected - ({WATCHING} if kind == "pdfa" else set()):
+        raise FileFormatError(
+            f"unknown key {reprlib.repr(key)}; a {kind.upper()} has {sorted(expected)}"
+        )
     if type(initial := document["initial"]) is not int:
         raise FileFormatError(f"initial state {reprlib.repr(initial)} is not an integer")
     return read_alphabet(document), initial
@@ -103,8 +110,9 @@ def read_alphabet(document: dict[str, Any]) -> Alphabet:
 TEXT_LIMIT = 128 * 2**20
 """The most bytes of JSON text, before compression, that are written or read."""
 
-LISTS_LIMIT = 5_000_000
-"""The most lists in a JSON text: Python needs many times the memory that their brackets take."""
+PARTS_LIMIT = 5_000_000
+"""The most lists, objects and strings in a JSON text: Python needs many times the memory that their
+brackets and quotes take. What looks so in symbols counts, too."""
 
 # Tables are written in parts of this many numbers, as Python's numbers take more memory.
 _NUMBERS_AT_ONCE = 2**20
@@ -112,21 +120,22 @@ _NUMBERS_AT_ONCE = 2**20
 WATCHING = "watching"
 """The key of what is saved with a PDFA to watch with it; whoever only needs the PDFA ignores it."""
 
-OBJECTS_LIMIT = 10_000
-KEYS_LIMIT = 1_000_000
-STRINGS_LIMIT = 5_000_000
-"""The most objects, keys and strings, for the same reason; what looks so in symbols counts too. A
-PDFA is one object; a file that has some more is told what it is instead."""
 
+def text_writers(
+    make_text: Callable[[Any], bytes],
+) -> dict[str, Callable[[Any, BinaryIO], None]]:
+    """Make what writes the JSON text of a thing, plain and gzipped, by the endings of files.
 
-def write_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
-    """Write a PDFA as JSON, one row of its tables a line, with more in the header."""
-    stream.write(_text(pdfa, more))
+    The same thing gives the same bytes, whenever it is written.
+    """
 
+    def write(thing: Any, stream: BinaryIO) -> None:
+        stream.write(make_text(thing))
 
-def write_gzipped_json(pdfa: PDFA, stream: BinaryIO, **more: Any) -> None:
-    """Write a PDFA as gzipped JSON: the same PDFA gives the same bytes, whenever it is written."""
-    stream.write(zlib.compress(_text(pdfa, more), wbits=31))  # 31: gzip, without name or time
+    def write_gzipped(thing: Any, stream: BinaryIO) -> None:
+        stream.write(zlib.compress(make_text(thing), wbits=31))  # 31: gzip, without name or time
+
+    return {".json": write, ".json.gz": write_gzipped}
 
 
 def read_json(stream: BinaryIO) -> PDFA:
@@ -137,36 +146,47 @@ def read_json(stream: BinaryIO) -> PDFA:
 def read_document(stream: BinaryIO) -> dict[str, Any]:
     """Read the object of a JSON file, if it is not too large."""
     text = read_all(stream, TEXT_LIMIT, "JSON text; large PDFA go into .npz files")
-    if excess := _excess(text):
+    if _count_parts(text) > PARTS_LIMIT:
         raise FileFormatError(
-            f"{excess}; another kind of file under this ending? Large PDFA go into .npz files"
+            f"more than {PARTS_LIMIT:,} lists, objects and strings; another kind of file under "
+            "this ending? Large PDFA go into .npz files"
         )
     return parse_document(text)
 
 
 def pdfa_of_document(document: dict[str, Any]) -> PDFA:
     """Make a PDFA of the object of a JSON file."""
-    alphabet, initial = _parse(document, ("transitions", "probabilities"))
+    alphabet, initial = parse_header(document, ("transitions", "probabilities"))
     columns = len(alphabet)
     return PDFA(
         alphabet=alphabet,
-        transitions=_table(document, "transitions", columns, np.int64),
-        probabilities=_table(document, "probabilities", columns + 1, np.float64),
+        transitions=parse_table(document, "transitions", columns, np.int64),
+        probabilities=parse_table(document, "probabilities", columns + 1, np.float64),
         initial=initial,
     )
 
 
-def _text(pdfa: PDFA, more: Mapping[str, Any]) -> bytes:
-    size = f"{len(pdfa)} states and {len(pdfa.alphabet)} symbols"
-    too_large = InputError(
-        f"{size} are more than {TEXT_LIMIT / 2**20:g} MiB of JSON text; save as .npz"
-    )
-    if 2 * len(pdfa) + 3 > LISTS_LIMIT:
+def pdfa_text(pdfa: PDFA, **more: Any) -> bytes:
+    """Write a PDFA as JSON, with more in its header."""
+    return automaton_text("pdfa", pdfa, ("transitions", "probabilities"), more)
+
+
+def automaton_text(
+    kind: str,
+    automaton: PDFA | DFA,
+    tables: Iterable[str],
+    more: Mapping[str, Any],
+    remedy: str = "; save as .npz",
+) -> bytes:
+    """Write an automaton as JSON: its header with more in it, then tables, one row a line."""
+    size = f"{len(automaton)} states and {len(automaton.alphabet)} symbols"
+    too_large = InputError(f"{size} are too much for JSON text{remedy}")
+    if 2 * len(automaton) > PARTS_LIMIT:
         raise too_large
-    header = header_text("pdfa", pdfa.alphabet, initial=pdfa.initial, **more)
+    header = header_text(kind, automaton.alphabet, initial=automaton.initial, **more)
     written = bytearray(header.removesuffix(b"}"))
-    for name in ("transitions", "probabilities"):
-        table: NDArray[Any] = getattr(pdfa, name)
+    for name in tables:
+        table: NDArray[Any] = getattr(automaton, name)
         written += f',\n"{name}":['.encode()
         rows = max(1, _NUMBERS_AT_ONCE // table.shape[1])
         for begin in range(0, len(table), rows):
@@ -176,29 +196,20 @@ def _text(pdfa: PDFA, more: Mapping[str, Any]) -> bytes:
             if len(written) + 3 > TEXT_LIMIT:  # the end has three more bytes
                 raise too_large
         written += b"]"
-    text = bytes(written + b"}\n")
-    if excess := _excess(text):
-        raise InputError(f"its symbols look to JSON like {excess}; save as .npz")
-    return text
+    written += b"}\n"
+    if _count_parts(written) > PARTS_LIMIT:
+        raise too_large
+    return bytes(written)
 
 
-def _excess(text: bytes) -> str | None:
-    """Return what a text has too many of to be parsed; None if it may be parsed."""
-    counts = {
-        "lists": (text.count(b"["), LISTS_LIMIT),
-        "JSON objects": (text.count(b"{"), OBJECTS_LIMIT),
-        "keys": (text.count(b":"), KEYS_LIMIT),
-        "strings": (text.count(b'"') // 2, STRINGS_LIMIT),
-    }
-    for what, (count, limit) in counts.items():
-        if count > limit:
-            return f"more than {limit:,} {what}"
-    return None
+def _count_parts(text: bytes | bytearray) -> int:
+    return text.count(b"[") + text.count(b"{") + text.count(b'"') // 2
 
 
-def _table(
+def parse_table(
     document: dict[str, Any], name: str, columns: int, dtype: type[np.number[Any]]
 ) -> NDArray[Any]:
+    """Read a table with a row of numbers for each state."""
     rows = document[name]
     if not isinstance(rows, list):
         raise FileFormatError(f"{name} {reprlib.repr(rows)} are not a list of rows")
@@ -258,7 +269,7 @@ def arrays_of_pdfa(pdfa: PDFA) -> dict[str, NDArray[Any]]:
 
 def pdfa_of(arrays: Mapping[str, NDArray[Any]]) -> PDFA:
     """Make a PDFA of its arrays, or say what is wrong with them."""
-    alphabet, initial = _parse(parse_document(arrays["header.npy"].tobytes()))
+    alphabet, initial = parse_header(parse_document(arrays["header.npy"].tobytes()))
     return PDFA(
         alphabet=alphabet,
         transitions=arrays["transitions.npy"],

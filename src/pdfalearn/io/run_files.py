@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import reprlib
+import ast
 from dataclasses import fields
 from typing import Any
 
@@ -28,6 +28,7 @@ from pdfalearn.io._archive_kinds import ArchiveKind, Document, Dtypes
 from pdfalearn.io.pdfa_files import DTYPES, arrays_of_pdfa, pdfa_of
 from pdfalearn.results import (
     NONE,
+    POWERS_OF_TEN,
     BoundaryDistances,
     History,
     KeptTree,
@@ -59,10 +60,6 @@ _WORDS = {
     "word_symbols.npy": Member("symbols", _I4, ("nodes",), 0, "symbols"),
     "word_ends.npy": Member("ends", _I4, ("words",), 0, "nodes"),
 }
-_DISTANCES = {
-    "distances.npy": Member("distances", _F8, ("distances",), 0, 1),
-    "distance_counts.npy": Member("counts", _I8, ("distances",), 0, LARGEST),
-}
 _TREE = {
     "further_distributions.npy": Member("distributions", _F8, ("further", "columns"), 0, 1 + 1e-6),
     "tree_parents.npy": Member("parents", _I4, ("tree nodes",), root=NONE),
@@ -84,23 +81,21 @@ def _describe(result: Result) -> Document:
     return {
         "statistics": {name: getattr(result.statistics, name) for name in FIGURES},
         "history": [*PROGRESS],
-        "equivalence": _relation_object(result.equivalence),
-        "complete_to": None if distances is None else distances.complete_to,
+        "equivalence": _relation_text(result.equivalence),
+        "near_boundary": None if distances is None else distances.counts,
         "tree": None if tree is None else "classes" if tree.traces is None else "traces",
     }
 
 
 def _check_text(document: Document) -> Dtypes:
-    kind, complete_to = document["tree"], document["complete_to"]
+    kind, near = document["tree"], document["near_boundary"]
     if document["history"] != [*PROGRESS]:
         raise wrong("history", document["history"], f"{[*PROGRESS]}")
     if kind not in (None, "classes", "traces"):
         raise wrong("tree", kind, 'null, "classes" or "traces"')
-    if complete_to is not None and not (is_number(complete_to) and 0 <= complete_to <= 1):
-        raise wrong("complete_to", complete_to, "a distance from 0 to 1")
+    if near is not None and not (isinstance(near, list) and len(near) == len(POWERS_OF_TEN)):
+        raise wrong("near_boundary", near, f"null or {len(POWERS_OF_TEN)} counts")
     members = _FIGURES | _WORDS
-    if complete_to is not None:
-        members |= _DISTANCES
     if kind is not None:
         members |= _TREE
     if kind == "traces":
@@ -120,8 +115,6 @@ def _arrays_of(result: Result) -> Arrays:
         "unresolved.npy": result.unresolved.astype("<i8", copy=False),
         **arrays_of_value(result.kept_words, _WORDS),
     }
-    if result.kept_distances is not None:
-        arrays |= arrays_of_value(result.kept_distances, _DISTANCES)
     if tree is not None:
         arrays |= arrays_of_value(tree, _TREE)
         keys = tree.keys.astype(tree.keys.dtype.newbyteorder("<"), copy=False)
@@ -147,7 +140,8 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
     for column, size in enumerate((states, symbols)):
         check_range(figures["unresolved"][:, column], "unresolved.npy", 0, size - 1)
     words = WordTree(**check_members(arrays, _WORDS, sizes))
-    has_tree, complete_to = document["tree"] is not None, document["complete_to"]
+    has_tree, near = document["tree"] is not None, document["near_boundary"]
+    counts = tuple(int(_figure(count, "int", "near_boundary")) for count in near or ())
     if len(words) < states or (not has_tree and len(words) > states):
         raise FileFormatError(f"word_ends.npy has {len(words)} words for {states} states")
     # States that only the tree knows come behind those of the automaton.
@@ -159,7 +153,7 @@ def _make(document: Document, arrays: Arrays, **shared: Any) -> Result:
         equivalence=_relation(document["equivalence"]),
         kept_words=words,
         kept_tree=_tree(arrays, sizes) if has_tree else None,
-        kept_distances=None if complete_to is None else _distances(arrays, float(complete_to)),
+        kept_distances=None if near is None else BoundaryDistances(counts),
         unresolved=figures["unresolved"],
         **shared,
     )
@@ -189,13 +183,6 @@ def _figure(value: object, kind: str, name: str) -> int | float:
     if is_number(value) and 0 <= value < 2**63 and (kind == "float" or value == int(value)):
         return int(value) if kind == "int" else float(value)
     raise wrong(name, value, "an integer of 0 or more" if kind == "int" else "0 or more")
-
-
-def _distances(arrays: Arrays, complete_to: float) -> BoundaryDistances:
-    found = BoundaryDistances(**check_members(arrays, _DISTANCES, {}), complete_to=complete_to)
-    if not (np.diff(found.distances) > 0).all() or not (np.diff(found.counts) >= 0).all():
-        raise FileFormatError("distances.npy and distance_counts.npy do not grow; damaged")
-    return found
 
 
 def _tree(arrays: Arrays, sizes: dict[str, int]) -> KeptTree:
@@ -246,59 +233,54 @@ def _suffix_lengths(rests: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.array(lengths, dtype=np.int64)
 
 
-_RELATIONS = {
-    name.lower(): name
-    for name in ("Quantization", "Exact", "Tolerance", "TopKSet", "Ranking", "Support", "ZeroApart")
-}
+# Longer texts of relations are cut, and refused.
+_LONGEST_RELATION = 1000
+_RELATIONS = (
+    *("Quantization", "Exact", "Tolerance", "TopKSet", "Ranking", "Support"),
+    *("ZeroApart", "Rounded"),
+)
 
 
-def _parameters_of(relation: type[Any]) -> list[str]:
-    return [field.name for field in fields(relation) if field.init]
-
-
-def _relation_object(equivalence: relations.Relation | None) -> Document:
-    """Return a relation as an object; one that is not this library's can only be shown."""
-    decimals, inner = [], equivalence
-    while type(inner) is relations.Rounded:
-        decimals.append(inner.decimals)
-        inner = inner.equivalence
-    relation, kind = type(inner), type(inner).__name__.lower()
-    if relation is getattr(relations, _RELATIONS.get(kind, ""), None):
-        given = {name: getattr(inner, name) for name in _parameters_of(relation)}
-        if kind == "zeroapart":
-            given["equivalence"] = _relation_object(given["equivalence"])
-        return {"kind": kind, **given, "rounded": decimals}
-    return {"kind": "other", "shown": reprlib.repr(equivalence)}
-
-
-def _relation(document: object) -> relations.Relation | None:
-    """Make the relation again, or None if it is another program's."""
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if kind == "other":
-        return None
-    if not isinstance(kind, str) or kind not in _RELATIONS:
-        raise wrong("equivalence", document, "a relation of distributions")
-    kind_of: Any = getattr(relations, _RELATIONS[kind])
-    names = _parameters_of(kind_of)
-    given = check_keys(document, {"kind", "rounded", *names}, "equivalence")
-    if not isinstance(given["rounded"], list):
-        raise wrong("rounded", given["rounded"], "a list of numbers of decimals")
-    if kind == "zeroapart":
-        given["equivalence"] = _relation(given["equivalence"])
-        if given["equivalence"] is None:
+def _relation_text(equivalence: object) -> str | None:
+    """Return how a relation is made, as a text; None of one that is not this library's."""
+    inner = equivalence
+    while inner is not None:
+        name = type(inner).__name__
+        if name not in _RELATIONS or type(inner) is not getattr(relations, name):
             return None
-    relation = kind_of(**{name: given[name] for name in names})
-    for decimals in reversed(given["rounded"]):
-        relation = relations.Rounded(relation, decimals)
-    return relation  # type: ignore[no-any-return]
+        inner = getattr(inner, "equivalence", None)
+    return None if equivalence is None else repr(equivalence)
+
+
+def _relation(text: object) -> relations.Relation | None:
+    """Make a relation again of its text; only those of this library can be called."""
+    if text is None:
+        return None
+    try:
+        made = _call(ast.parse(str(text)[:_LONGEST_RELATION], mode="eval").body)
+    except InputError:
+        raise
+    except (SyntaxError, RecursionError, TypeError, ValueError):
+        made = None
+    if type(made).__name__ not in _RELATIONS:
+        raise wrong("equivalence", text, "a relation of distributions")
+    return made  # type: ignore[no-any-return]
+
+
+def _call(node: ast.expr) -> Any:
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    if not isinstance(node.func, ast.Name) or node.func.id not in _RELATIONS or node.args:
+        raise ValueError
+    given = {str(one.arg): _call(one.value) for one in node.keywords}
+    return getattr(relations, node.func.id)(**given)
 
 
 RUN = ArchiveKind(
     noun="run",
-    keys={"statistics", "history", "equivalence", "complete_to", "tree"},
+    keys={"statistics", "history", "equivalence", "near_boundary", "tree"},
     describe=_describe,
     arrays_of=_arrays_of,
     check_text=_check_text,
     make=_make,
-    parts="the automaton alone: save(result.pdfa, …), the tree alone: save(result.tree, …)",
 )

@@ -20,32 +20,31 @@ from pdfalearn.files import (
 from pdfalearn.io import other_programs, pdfa_files
 from pdfalearn.io._archive_kinds import ArchiveKind
 from pdfalearn.io.arpa import read_ngram
-from pdfalearn.io.dot import check_can_draw, picture_writers, read_dot, write_dot
+from pdfalearn.io.dot import check_can_draw, picture_writers, write_dot
 from pdfalearn.io.frontier_files import FRONTIER
 from pdfalearn.io.pautomac import read_pautomac, write_pautomac
-from pdfalearn.io.pfa_files import PFA_WRITERS, read_json, read_npz
-from pdfalearn.io.pythautomata import read_pythautomata
 from pdfalearn.io.run_files import RUN
 from pdfalearn.io.tree_files import TREE_WRITERS
+from pdfalearn.io.wfa_files import DFA_WRITERS, WFA_WRITERS, read_json, read_npz
 from pdfalearn.pdfa import PDFA, pdfa_remedy
 from pdfalearn.results import Frontier, Result, TreeNode
 from pdfalearn.text import described
 
 if TYPE_CHECKING:
-    from pdfalearn.models import PFA
+    from pdfalearn.models import WFA
 
 _ARCHIVE = ".zip"
-_ARCHIVED: dict[type, ArchiveKind[Any]] = {Result: RUN, Frontier: FRONTIER}
+_ARCHIVES: list[ArchiveKind[Any]] = [RUN, FRONTIER]
 
 
 def _read_archive(stream: BinaryIO) -> Any:
     """Read a run or a frontier, whichever the text in the archive tells of."""
     with open_archive(stream) as archive:
         names = archive.namelist()
-    for archived in _ARCHIVED.values():
+    for archived in _ARCHIVES:
         if archived.text_name in names:
             return archived.read(stream)
-    texts = " or ".join(archived.text_name for archived in _ARCHIVED.values())
+    texts = " or ".join(archived.text_name for archived in _ARCHIVES)
     raise FileFormatError(
         f"holds {names[:8]}, and no {texts}: not a run or a frontier that was saved"
     )
@@ -77,19 +76,13 @@ _READERS: dict[str, Callable[[BinaryIO], Any]] = {
     ".pautomac_model.txt": read_pautomac,
     ".model": read_pautomac,
     ".model.gz": partial(read_gzipped, read_pautomac),
-    ".pythautomata": read_pythautomata,
-    ".pickle": read_pythautomata,
-    ".pkl": read_pythautomata,
-    ".joblib": read_pythautomata,
-    ".dot": read_dot,
     _ARCHIVE: _read_archive,
 }
 
 _PAGE = ".html"
 
 _WRITERS: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-    ".json": pdfa_files.write_json,
-    ".json.gz": pdfa_files.write_gzipped_json,
+    **pdfa_files.text_writers(pdfa_files.pdfa_text),
     ".npz": pdfa_files.write_npz,
     ".mc.dot": other_programs.write_markov_chain,
     ".dot": write_dot,
@@ -120,16 +113,16 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : PDFA, PFA, Result, Frontier, TreeNode, Exploration or Drift
+    thing : PDFA, PFA, WFA, DFA, Result, Frontier, TreeNode, Exploration or Drift
         What to write. In files to be loaded again symbols are strings or integers.
     path : str or os.PathLike
         For a PDFA ``.json`` and ``.json.gz`` (to read, to share), ``.npz`` (for large automata), or
         a drawing: ``.dot``, and with Graphviz ``.svg``, ``.png`` and ``.pdf`` as `draw` makes them
         by default, or an interactive page: ``.html`` (see `view`). For other programs
         ``.pm`` (PRISM), ``.drn`` (Storm), ``.att`` and ``.syms`` (OpenFst), ``.mc.dot`` (AALpy),
-        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA the first three of these. For a
-        `Result` or a `Frontier` ``.zip``. For a tree what `save_tree` writes. For an `Exploration`
-        or a `Drift` a page alone.
+        ``.pautomac`` and ``.pautomac_model.txt``. For a PFA or a WFA the first three of these, for
+        a DFA the first two. For a `Result` or a `Frontier` ``.zip``. For a tree a drawing. For an
+        `Exploration` or a `Drift` a page alone.
 
     Raises
     ------
@@ -151,10 +144,10 @@ def save(thing: object, path: str | os.PathLike[str]) -> None:
     "probabilities":[
     [0.5,0.5]]}
     """
-    writers = _writers_for(type(thing), path)
+    writers = _writers_for(type(thing))
     if writers is None:
         classes = [kind.__name__ for kind in _WRITERS_OF]
-        kinds = ", ".join(["PFA", *classes, "Exploration", "Drift"])
+        kinds = ", ".join(["PFA", "WFA", "DFA", *classes, "Exploration", "Drift"])
         raise InputError(
             f"{described(thing)} cannot be saved; what can: {kinds}; {pdfa_remedy(thing)}"
         )
@@ -169,7 +162,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     path : str or os.PathLike
         Where something is to be saved. What is there is left as it is.
     kind : type
-        What is to be saved: `PDFA`, `PFA`, `Result`, `Frontier` or `TreeNode`.
+        What is to be saved: `PDFA`, `PFA`, `WFA`, `DFA`, `Result`, `Frontier` or `TreeNode`.
 
     Raises
     ------
@@ -186,7 +179,7 @@ def check_can_save(path: str | os.PathLike[str], kind: type = PDFA) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/learnt.json'
     """
-    check_can_write(path, _writers_for(kind, path) or _WRITERS)
+    check_can_write(path, _writers_for(kind) or _WRITERS)
     check_can_draw(path)
 
 
@@ -199,18 +192,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or os.PathLike
-        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA or a PFA,
-        ``.dot`` for a PDFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another program: an
-        n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it), a model of PAutomaC
-        (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``) or a PDFA of
-        pythautomata (``.pickle``, ``.pkl``, ``.joblib``, or the text inside as
-        ``.pythautomata``; nothing is unpickled).
+        A file that `save` has written: ``.json``, ``.json.gz`` or ``.npz`` for a PDFA, a PFA or a
+        WFA, the first two for a DFA, ``.zip`` for a `Result` or a `Frontier`. Or one of another
+        program: an n-gram model (``.arpa``, ``.arpa.gz``; `read_arpa` says more of it) or a model
+        of PAutomaC (``.pautomac_model.txt``, ``.pautomac``, ``.model``, ``.model.gz``).
 
     Returns
     -------
-    PDFA, PFA, Result or Frontier
-        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, or a PFA where
-        the automaton is not deterministic.
+    PDFA, PFA, WFA, DFA, Result or Frontier
+        For ``.zip`` a `Result` or a `Frontier`, whichever was saved; else a PDFA, a PFA or a WFA
+        where the automaton is not deterministic, or a DFA where that was saved.
 
     Raises
     ------
@@ -257,8 +248,8 @@ def load_pdfa(path: str | os.PathLike[str]) -> PDFA:
     )
 
 
-def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
-    """Read a PDFA or a PFA from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
+def load_model(path: str | os.PathLike[str]) -> PDFA | WFA:
+    """Read an automaton from a file that `load` reads; of a run or a frontier, as `load_pdfa`.
 
     Examples
     --------
@@ -272,44 +263,34 @@ def load_model(path: str | os.PathLike[str]) -> PDFA | PFA:
     loaded = load(path)
     if isinstance(loaded, Result):
         return loaded.pdfa
-    model: PDFA | PFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    model: PDFA | WFA = loaded.best if isinstance(loaded, Frontier) else loaded
+    if hasattr(model, "accepting"):
+        raise InputError(
+            f"{show_name(check_name(path))} holds a DFA, which has no probabilities: it is a "
+            "language or a guide, and here a model is needed"
+        )
     return model
 
 
-def _writers_for(
-    kind: type, path: str | os.PathLike[str]
-) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
-    """Find what writes the things of a class; refuse an ending that is for another class."""
-    # Subclasses are saved as what they are derived from.
-    found = next((each for each in _WRITERS_OF if issubclass(kind, each)), None)
-    if found is None:
-        from pdfalearn.models import PFA
+def _writers_for(kind: type) -> dict[str, Callable[[Any, BinaryIO], None]] | None:
+    """Find what writes the things of a class, or of one that it is derived from."""
+    for each, writers in _WRITERS_OF.items():
+        if issubclass(kind, each):
+            return writers
+    from pdfalearn.languages import DFA
+    from pdfalearn.models import WFA
 
-        if hasattr(kind, "page_parts"):  # what is known of live models
-            return {_PAGE: _write_page}
-        return PFA_WRITERS if issubclass(kind, PFA) else None
-    name, writers = check_name(path), _WRITERS_OF[found]
-    if found in _ARCHIVED and not name.lower().endswith(tuple(writers)):
-        archived = _ARCHIVED[found]
-        raise InputError(
-            f"{show_name(name)}: a whole {archived.noun} goes into a file in {_ARCHIVE}; "
-            f"{archived.parts}"
-        )
-    if found is PDFA and name.lower().endswith(_ARCHIVE):
-        raise InputError(
-            f"{show_name(name)}: a file in {_ARCHIVE} holds a whole run or a frontier, "
-            f"save(result, …) or save(frontier, …); a PDFA is saved as {', '.join(_WRITERS)}"
-        )
-    return writers
+    if hasattr(kind, "page_parts"):  # what is known of live models
+        return {_PAGE: _write_page}
+    if issubclass(kind, DFA):
+        return DFA_WRITERS
+    return WFA_WRITERS if issubclass(kind, WFA) else None
 
 
 def save_watching(pdfa: PDFA, members: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a PDFA in JSON with an object that `load` ignores."""
-    writers: dict[str, Callable[[PDFA, BinaryIO], None]] = {
-        ".json": partial(pdfa_files.write_json, watching=members),
-        ".json.gz": partial(pdfa_files.write_gzipped_json, watching=members),
-    }
-    write_named(pdfa, path, writers)
+    write_text = partial(pdfa_files.pdfa_text, watching=members)
+    write_named(pdfa, path, pdfa_files.text_writers(write_text))
 
 
 def load_watching(path: str | os.PathLike[str]) -> dict[str, Any]:

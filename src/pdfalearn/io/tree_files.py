@@ -1,15 +1,12 @@
-"""Files of classification trees: JSON and Graphviz drawings."""
+"""Drawings of classification trees, as in the paper's Figure 3."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from pdfalearn.alphabet import Symbol
 from pdfalearn.errors import InputError
-from pdfalearn.files import write_named
 from pdfalearn.io.dot import (
     TIME_LIMIT,
     list_label,
@@ -17,7 +14,6 @@ from pdfalearn.io.dot import (
     picture_writers,
     short_symbol_label,
 )
-from pdfalearn.io.pdfa_files import check_symbols
 from pdfalearn.results import NumberedNode, TreeNode, numbered_nodes
 
 MOST_LEAVES = 300
@@ -26,7 +22,7 @@ MOST_LEAVES_DOWNWARDS = 10
 """Trees of more leaves grow to the right: there are more leaves than would fit side by side."""
 MOST_SYMBOLS = 16
 """Words are cut after this many symbols."""
-_REMEDY = "learn at a smaller kappa, or save as .dot or .json for other tools"
+_REMEDY = "learn at a smaller kappa, or save as .dot for other tools"
 _BEGIN = """\
 digraph tree {
   ordering=out; nodesep=0.3; ranksep=0.6;
@@ -38,57 +34,6 @@ _TO_THE_RIGHT = "  rankdir=LR; edge [headport=w];\n"
 _INNER = 'shape=ellipse, fillcolor="#f2f2f2", width=0.45, height=0.45, margin="0.05,0.03"'
 _LEAF = 'shape=box, fillcolor="#ffffff", margin="0.12,0.08"'
 _UNDEFINED = 'label=" undefined ", style=dashed, color="#999999", fontcolor="#999999"'
-
-
-def save_tree(tree: TreeNode, path: str | os.PathLike[str]) -> None:
-    """Write a classification tree to a file, in the format that the ending of its name says.
-
-    Parameters
-    ----------
-    tree : TreeNode
-        The tree, such as ``learn(…).tree``.
-    path : str or os.PathLike
-        ``.json``, or a drawing as in the paper's Figure 3: ``.dot``, and with Graphviz ``.svg``,
-        ``.png`` and ``.pdf``.
-
-    Raises
-    ------
-    InputError
-        If the ending is unknown, or the tree does not fit the format.
-    MissingExtraError
-        If a drawing needs Graphviz and it is not installed.
-
-    Notes
-    -----
-    JSON lists the nodes level by level, one a line, each with the place of its parent in the list
-    and the key of its class, which is null for undefined.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> leaf = TreeNode(access_word=(), distribution=(0.5, 0.5))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_tree(TreeNode(suffix=(), children={(5, 5): leaf}), f"{folder}/tree.json")
-    ...     print(pathlib.Path(folder, "tree.json").read_text(), end="")
-    {"format":"classification tree","version":1,
-    "nodes":[
-    {"parent":null,"class":null,"suffix":[]},
-    {"parent":0,"class":[5,5],"access_word":[],"distribution":[0.5,0.5]}]}
-    """
-    write_named(tree, path, TREE_WRITERS)
-
-
-def _write_json(tree: TreeNode, stream: BinaryIO) -> None:
-    nodes = numbered_nodes(tree)
-    check_symbols(_symbols_of(nodes))
-    lines = []
-    for node, parent, arc in nodes:
-        parts = vars(node) | {"children": None}
-        given = {name: value for name, value in parts.items() if value is not None}
-        document = {"parent": parent, "class": arc, **given}
-        lines.append(json.dumps(document, separators=(",", ":")))
-    text = ",\n".join(lines)
-    stream.write(f'{{"format":"classification tree","version":1,\n"nodes":[\n{text}]}}\n'.encode())
 
 
 def tree_to_dot(tree: TreeNode) -> str:
@@ -146,7 +91,6 @@ def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:
 
 
 TREE_WRITERS: dict[str, Callable[[TreeNode, BinaryIO], None]] = {
-    ".json": _write_json,
     ".dot": _write_dot,
     **picture_writers(render_tree),
 }

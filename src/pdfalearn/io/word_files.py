@@ -8,92 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.files import check_name, show_name
 from pdfalearn.text import are_characters, escaped, symbol_text
-from pdfalearn.typing import Bytes, Codes, Flags, Integers
-from pdfalearn.words import Words
+from pdfalearn.typing import Codes, Flags
+from pdfalearn.words import Words, offsets_of
 
 _NEW_LINE = 10
-# The characters that separate symbols; the last entry stands for all that follow.
-_ARE_BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
-# A symbol is compared eight bytes at a time, the first byte lowest.
-_WIDTH = 8
-_MASKS = np.array([2 ** (8 * count) - 1 for count in range(_WIDTH + 1)], dtype=np.uint64)
-# Longer symbols, or more of them, are looked up one by one.
-_LONGEST_TOKEN = 64
-_MOST_TOKENS = 1000
-# With 2**20 slots for a thousand symbols, three of five random tables have no collision.
-_MOST_BITS = 20
-
-
-class TokenCodes:
-    """A perfect hash table of symbols that are texts of bytes.
-
-    Examples
-    --------
-    >>> table = TokenCodes([b"up", b"down"])
-    >>> text = np.frombuffer(b"down left up", dtype=np.uint8)
-    >>> table.find(text, np.array([0, 5, 10]), np.array([4, 4, 2])).tolist()
-    [1, -1, 0]
-    """
-
-    def __init__(self, texts: Sequence[bytes]) -> None:
-        self._lengths = np.array([len(text) for text in texts])
-        count = -(-int(self._lengths.max()) // _WIDTH)
-        padded = b"".join(text.ljust(count * _WIDTH, b"\0") for text in texts)
-        self._chunks = np.frombuffer(padded, dtype="<u8").reshape(len(texts), count).T
-        random = np.random.default_rng(0)
-        bits = min(_MOST_BITS, 2 * len(texts).bit_length() + 1)
-        self._shift = np.uint64(64 - bits)
-        while True:
-            self._factors = random.integers(2**63, size=count, dtype=np.uint64) * np.uint64(2) + 1
-            slots = self._slots_of(list(self._chunks))
-            if len(np.unique(slots)) == len(texts):
-                break
-        # An empty slot leads to the first symbol, which is then not equal.
-        self._codes = np.zeros(2**bits, dtype=np.int32)
-        self._codes[slots] = np.arange(len(texts), dtype=np.int32)
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> TokenCodes | None:
-        """Make the table, or nothing where symbols are not ASCII, too long or too many."""
-        if len(texts) > _MOST_TOKENS or not all(
-            one.isascii() and len(one) <= _LONGEST_TOKEN for one in texts
-        ):
-            return None
-        return cls([one.encode() for one in texts])
-
-    def find(self, points: Bytes, begins: Integers, lengths: Integers) -> Codes:
-        """Return the code of what begins at each place and has this length; -1 for unknown ones."""
-        padded = np.concatenate((points, np.zeros(_WIDTH * len(self._chunks), dtype=np.uint8)))
-        # Every eight bytes that follow each other, one integer for each place.
-        windows = np.ndarray(len(padded) - 7, dtype="<u8", buffer=padded.data, strides=(1,))
-        chunks = []
-        for number in range(len(self._chunks)):
-            left = np.clip(lengths - number * _WIDTH, 0, _WIDTH)
-            places = begins if not number else np.minimum(begins + number * _WIDTH, len(points))
-            chunks.append(windows[places] & _MASKS[left])
-        codes: Codes = self._codes[self._slots_of(chunks)]
-        is_same = self._lengths[codes] == lengths
-        for known, chunk in zip(self._chunks, chunks, strict=True):
-            is_same &= known[codes] == chunk
-        codes[~is_same] = -1
-        return codes
-
-    def _slots_of(self, chunks: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-        mixed = chunks[0] * self._factors[0]
-        for chunk, factor in zip(chunks[1:], self._factors[1:], strict=True):
-            mixed += chunk * factor
-        return np.asarray(mixed >> self._shift)
 
 
 class WordBlock(NamedTuple):
@@ -106,25 +34,6 @@ class WordBlock(NamedTuple):
     # What is not a symbol of the alphabet, in the order of the text.
     unknown: list[str]
 
-
-def _points(text: str) -> NDArray[Any]:
-    """Return the code points of a text, as bytes where that is enough."""
-    if text.isascii():
-        return np.frombuffer(text.encode(), dtype=np.uint8)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-
-
-def _find_tokens(points: NDArray[Any]) -> tuple[Integers, Integers]:
-    """Return where what stands between blanks begins and ends."""
-    if points.dtype != np.uint8:
-        points = np.minimum(points, len(_ARE_BLANK) - 1)
-    inside = ~_ARE_BLANK[points]
-    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-    return edges[::2], edges[1::2]
-
-
-# An error shows no more characters of a symbol.
-_LONGEST_SYMBOL = 80
 
 # After a blank, or else after a tab, this ends the line of a word that was cut.
 _CUT = "(cut)"
@@ -191,28 +100,20 @@ class WordNotation:
         return "".join([line + "\n" for line in lines]), cut
 
     def _read_plain(self, text: str) -> tuple[Words, list[str]]:
-        """Read lines in array passes, where every symbol is written as a plain text."""
-        points = _points(text)
-        breaks = np.flatnonzero(points == _NEW_LINE)
+        """Read lines where every symbol is written as a plain text."""
         if self._are_joined:
-            begins = np.flatnonzero(points != _NEW_LINE)
-            ends = begins + 1
-            table = self._code_points
-            codes = table[np.minimum(points[begins].astype(np.int32), len(table) - 1)]
-            offsets = breaks - np.arange(len(breaks))
-        else:
-            begins, ends = _find_tokens(points)
-            if self._table is not None and points.dtype == np.uint8:
-                codes = self._table.find(points, begins, ends - begins)
-            else:
-                known = map(self._codes.get, text.split(), repeat(-1))
-                codes = np.fromiter(known, np.int32, len(begins))
-            offsets = np.searchsorted(begins, breaks)
-        where = np.flatnonzero(codes < 0)
-        pairs = zip(begins[where].tolist(), ends[where].tolist(), strict=True)
-        unknown = [text[begin:end] for begin, end in pairs]
-        words = Words(codes, np.append(0, offsets).astype(np.int64))
-        return words, unknown
+            points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            breaks = np.flatnonzero(points == _NEW_LINE)
+            places, table = np.flatnonzero(points != _NEW_LINE), self._code_points
+            codes = table[np.minimum(points[places], len(table) - 1)]
+            unknown = [text[place] for place in places[codes < 0].tolist()]
+            ends = breaks - np.arange(len(breaks))
+            return Words(codes, np.append(0, ends).astype(np.int64)), unknown
+        lines = [line.split() for line in text.split("\n")[:-1]]
+        tokens = list(chain.from_iterable(lines))
+        codes = np.fromiter(map(self._codes.get, tokens, repeat(-1)), np.int32, len(tokens))
+        unknown = [tokens[place] for place in np.flatnonzero(codes < 0).tolist()]
+        return Words(codes, offsets_of(list(map(len, lines)))), unknown
 
     def _read_closely(self, text: str) -> tuple[Words, list[str]]:
         """Read lines in which symbols may have escapes or quotes."""
@@ -239,10 +140,6 @@ class WordNotation:
         table = np.full(max(points) + 2, -1, dtype=np.int32)
         table[points] = list(self._codes.values())
         return table
-
-    @cached_property
-    def _table(self) -> TokenCodes | None:
-        return TokenCodes.of(list(self._codes))
 
     @cached_property
     def _codes(self) -> dict[str, int]:

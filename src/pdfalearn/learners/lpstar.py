@@ -1,4 +1,4 @@
-"""L_p* (appendix A of the paper): an observation table and a tolerance."""
+"""L_p* (appendix A of the paper): an observation table, and a tolerance or an equivalence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from pdfalearn.alphabet import shorten
 from pdfalearn.budgets import BudgetReached
+from pdfalearn.equivalence import Tolerance
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import (
     choose_apart,
@@ -35,16 +36,21 @@ class LPStar(TableLearner):
     it, every counterexample adds a row or a suffix, and no target with finitely many states can
     make the table go round in circles.
 
+    With an equivalence rows are similar only if they are equal, and the cells are classes: L* for
+    Moore machines. What is learnt is the quotient.
+
     Parameters
     ----------
     observations : ObservationTree
-        The observation tree to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask.
 
     Examples
     --------
-    >>> from pdfalearn import Tolerance, learn
+    >>> from pdfalearn import Quantization, Tolerance, learn
     >>> from pdfalearn.datasets import tomita
     >>> len(learn(tomita(5), learner=LPStar, equivalence=Tolerance(0.1)).pdfa)
+    4
+    >>> len(learn(tomita(5), learner=LPStar, equivalence=Quantization(10)).pdfa)
     4
     """
 
@@ -158,10 +164,14 @@ class LPStar(TableLearner):
         rows = self.table.rows[members]
         clusters = deterministic(targets, greedy_clusters(rows, self.equivalence))
         leads = np.sort(np.unique(clusters, return_index=True)[1])
+        access = self.table.nodes[members[leads]]
         self._propose(
             transitions=np.append(clusters, UNDEFINED)[targets[leads]],
-            probabilities=cluster_means(rows[:, : self._symbols + 1], clusters),
-            access=self.table.nodes[members[leads]],
+            # By an equivalence each cluster has one member.
+            probabilities=cluster_means(rows[:, : self._symbols + 1], clusters)
+            if isinstance(self.observations.equivalence, Tolerance)
+            else self.observations.rows(access),
+            access=access,
             unresolved=np.flatnonzero(is_lost[leads]),
         )
 

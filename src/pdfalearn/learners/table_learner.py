@@ -11,7 +11,7 @@ import numpy as np
 
 from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown, numbered_rows
-from pdfalearn.equivalence import check_tolerance
+from pdfalearn.equivalence import Equivalence, Tolerance, check_relation
 from pdfalearn.errors import InputError, OracleError
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.observations import EMPTY, UNDEFINED, Nodes, ObservationTree
@@ -24,6 +24,8 @@ from pdfalearn.words import Words, visited_states
 UNDEFINED_CELL = -2
 
 _UNKNOWN = -2
+# The last symbol of a suffix whose cells are classes.
+_CLASS = -1
 
 
 class ObservationTable:
@@ -32,6 +34,9 @@ class ObservationTable:
     A suffix is a word of Σ*·Σ_$: a *stem* and a last symbol, which may be the terminal. The table
     begins without prefixes and with the suffixes Σ_$, the terminal first, so that the first cells
     of a row are the distribution after its prefix. Undefined words are never prefixes.
+
+    Where the relation is an equivalence, suffixes are words of Σ*, at first the empty one, and in a
+    cell stands the number of the class after prefix and suffix.
 
     Parameters
     ----------
@@ -42,12 +47,15 @@ class ObservationTable:
     def __init__(self, observations: ObservationTree) -> None:
         self.observations = observations
         self._symbols = len(observations.alphabet)
-        self._stems = np.full(self._symbols + 1, EMPTY, dtype=np.int64)
-        self._last_symbols = np.arange(self._symbols + 1)
+        self._has_classes = isinstance(observations.equivalence, Equivalence)
+        self._last_symbols = (
+            np.array([_CLASS]) if self._has_classes else np.arange(self._symbols + 1)
+        )
+        self._stems = np.full(len(self._last_symbols), EMPTY, dtype=np.int64)
         self._size = 0
         self._nodes = np.empty(0, dtype=np.int64)
         # With room to grow; what is not in use holds undefined cells, its last row always.
-        self._cells = np.full((1, self._symbols + 1), UNDEFINED_CELL, dtype=np.float64)
+        self._cells = np.full((1, self.width), UNDEFINED_CELL, dtype=np.float64)
         # The place of every node that is a prefix.
         self._place_of = np.empty(0, dtype=np.int64)
 
@@ -75,8 +83,10 @@ class ObservationTable:
         return self._cells[: self._size, : self._symbols + 1]
 
     def suffix(self, number: int) -> Word:
-        """Return a suffix; its last symbol may be the terminal."""
+        """Return a suffix; where cells are probabilities, its last symbol may be the terminal."""
         alphabet, (stem, last) = self.observations.alphabet, self._parts(number)
+        if last == _CLASS:
+            return alphabet.decode(stem)
         return (*alphabet.decode(stem), alphabet.symbols[last - 1] if last else alphabet.terminal)
 
     def suffix_probabilities(self, place: int, symbols: Integers, suffixes: Integers) -> Floats:
@@ -150,6 +160,9 @@ class ObservationTable:
         """Ask for the cells of prefixes; each stem once, whatever its last symbols."""
         different, stem_of = np.unique(stems, return_inverse=True)
         words = np.repeat(nodes, len(different)), np.tile(different, len(nodes))
+        if self._has_classes:
+            classes = self.observations.classes(*words).reshape(len(nodes), len(different))
+            return np.where(classes == UNDEFINED, UNDEFINED_CELL, classes)[:, stem_of].astype(float)
         rows = self.observations.distributions(self.observations.descend(*words))
         rows = rows.reshape(len(nodes), len(different), self._symbols + 1)
         cells = rows[:, stem_of, last_symbols]
@@ -170,19 +183,21 @@ class _Proposal(NamedTuple):
 
 
 class TableLearner(ABC):
-    """A learner with an observation table, which compares rows by a tolerance.
+    """A learner with an observation table, which compares rows by a tolerance, or rows of classes.
 
     Parameters
     ----------
     observations : ObservationTree
-        The observation tree to ask; its relation has to be a `Tolerance`.
+        The observation tree to ask.
     """
 
     name: str
 
     def __init__(self, observations: ObservationTree) -> None:
         self.observations = observations
-        self.equivalence = check_tolerance(observations.equivalence)
+        relation = check_relation(observations.equivalence)
+        # Classes are compared as numbers: they are the same or at least 1 apart.
+        self.equivalence = relation if isinstance(relation, Tolerance) else Tolerance(0)
         self.table = ObservationTable(observations)
         self._proposal: _Proposal | None = None
 
@@ -217,7 +232,7 @@ class TableLearner(ABC):
         symbols = len(self.observations.alphabet)
         # Should asking be stopped before the table is complete, this is what is known.
         loops = np.zeros((1, symbols), dtype=np.int64)
-        self._propose(loops, self.table.distributions, empty_word, np.arange(symbols))
+        self._propose(loops, self.observations.rows(empty_word), empty_word, np.arange(symbols))
         self._begin()
 
     @abstractmethod
@@ -239,6 +254,9 @@ class TableLearner(ABC):
         """Return for each word and its node whether the newest hypothesis is wrong after it."""
         hypothesis = self._newest.pdfa
         states = visited_states(hypothesis.table, hypothesis.initial, words)[words.ends]
+        if isinstance(self.observations.equivalence, Equivalence):
+            classes = np.append(self.observations.classes_of(hypothesis.probabilities), UNDEFINED)
+            return np.asarray(classes[states] != self.observations.asked_classes(ends))
         said = hypothesis.probabilities[states]
         said[states < 0] = np.nan
         truth = self.observations.distributions(ends)

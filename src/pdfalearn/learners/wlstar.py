@@ -10,6 +10,7 @@ import numpy as np
 
 from pdfalearn.budgets import BudgetReached
 from pdfalearn.checks import check_integer, check_number
+from pdfalearn.equivalence import check_tolerance
 from pdfalearn.errors import LearningError
 from pdfalearn.learners._clusters import NOT_IN_P, WeissClusters, cluster_means
 from pdfalearn.learners.table_learner import TableLearner
@@ -70,6 +71,7 @@ class WLStar(TableLearner):
         prefix_threshold: float = 0.0,
         suffix_threshold: float = 0.0,
     ) -> None:
+        check_tolerance(observations.equivalence)
         super().__init__(observations)
         self._max_prefixes = _check_limit(max_prefixes, "max_prefixes")
         self._max_suffixes = _check_limit(max_suffixes, "max_suffixes")

@@ -63,7 +63,7 @@ SIMILARITY_LEARNERS: dict[str, OurMaker] = {  # which few runs need, so they are
     "lpstar": lambda observations: learners.LPStar(observations),
     "wlstar": lambda observations: learners.WLStar(observations),
 }
-"""Those that compare by a tolerance instead of an equivalence."""
+"""Those that may compare by a tolerance: L_p* by that or an equivalence, WL* by that alone."""
 
 
 def learn(
@@ -96,10 +96,10 @@ def learn(
     learner : {"quant", "quant-classes", "quant-paper", "lpstar", "wlstar"} or callable
         "quant" is the fast QuaNT, which chooses by the model's cost what it asks for.
         "quant-classes" is the same, but always asks more words with fewer symbols. "quant-paper"
-        follows the paper to the letter. "lpstar" and "wlstar" are its rivals, which need a
-        `Tolerance`. A callable takes an `ObservationTree` and returns a learner, which needs the
-        verbs ``start``, ``refine`` and ``hypothesis`` only; that is also how to choose a
-        learner's parameters.
+        follows the paper to the letter. "lpstar" and "wlstar" are its rivals: the first takes a
+        `Tolerance`, too, the second needs one. A callable takes an `ObservationTree` and returns a
+        learner, which needs the verbs ``start``, ``refine`` and ``hypothesis`` only; that is also
+        how to choose a learner's parameters.
     reference : PDFA, optional
         An automaton that the model may be like, such as that of an earlier version. It is a guess
         only: the result is what it would be without, up to the numbers of states, and the less
@@ -158,9 +158,11 @@ def learn(
     if reference is not None:
         maker = _relearner(learner, reference)
     audit, seed = check_integer(audit, "audit", 0), check_integer(seed, "seed", 0)
-    asked = as_model(model)
+    given = asked = as_model(model)
     if oracle is None:
-        oracle = default_oracle(model, equivalence, seed)
+        if isinstance(given, Wrapper) and (automaton := wrapped_pdfa(given)) is not None:
+            asked = AutomatonModel(automaton, cost=given.cost)  # the same answers in half the time
+        oracle = default_oracle(asked, equivalence, seed)
     if not hasattr(oracle, "counterexamples"):
         raise InputError(
             f"{oracle!r} is not an equivalence oracle, such as ExactOracle(target, equivalence=…)"
@@ -171,7 +173,7 @@ def learn(
     if store is not None:
         from pdfalearn.stores import model_key
 
-        key = model_key(asked, model_id)
+        key = model_key(given, model_id)
     is_endless = may_be_endless(asked, oracle)
     shown = (
         None
@@ -200,12 +202,12 @@ def _maker(learner: str | Maker, equivalence: Relation) -> Maker:
     if callable(learner):
         check_relation(equivalence)
         return learner
-    for makers, check in ((LEARNERS, check_equivalence), (SIMILARITY_LEARNERS, check_tolerance)):
-        if isinstance(learner, str) and learner in makers:
-            check(equivalence)
-            return makers[learner]
-    names = ", ".join([*LEARNERS, *SIMILARITY_LEARNERS])
-    raise InputError(f"there is no learner {learner!r}; there are {names}")
+    makers = LEARNERS | SIMILARITY_LEARNERS
+    if not isinstance(learner, str) or learner not in makers:
+        raise InputError(f"there is no learner {learner!r}; there are {', '.join(makers)}")
+    checks = {"lpstar": check_relation, "wlstar": check_tolerance}
+    checks.get(learner, check_equivalence)(equivalence)
+    return makers[learner]
 
 
 def _relearner(learner: str | Maker, reference: PDFA) -> Maker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,20 @@ class SupportDFA(TableValue):
     (True, False)
     """
 
-    dfa: DFA
-    """Its states are those of ``result.pdfa``."""
     result: Result
     """Of learning the model without what is not above the threshold."""
+
+    @cached_property
+    def dfa(self) -> DFA:
+        """The automaton; its states are those of ``result.pdfa``."""
+        pdfa = self.result.pdfa
+        may = pdfa.probabilities > 0
+        return DFA(
+            alphabet=pdfa.alphabet,
+            transitions=np.where(may[:, 1:], pdfa.transitions, -1),
+            accepting=may[:, 0],
+            initial=pdfa.initial,
+        )
 
     @property
     def certificate(self) -> Certificate:
@@ -71,8 +82,9 @@ def support_dfa(
     Returns
     -------
     SupportDFA
-        The automaton, which may guide a model (`Guided`), and what is known about it. If a bound
-        was reached, transitions that were not resolved lead to the best match so far.
+        The automaton, which may guide a model (`Guided`) and be saved (`save`), and what is known
+        about it. If a bound was reached, transitions that were not resolved lead to the best match
+        so far.
 
     Examples
     --------
@@ -81,13 +93,4 @@ def support_dfa(
     >>> found.dfa, found.dfa.accepts("TXS"), found.dfa.accepts("TT")
     (DFA(6 states, 5 symbols, initial=0), True, False)
     """
-    result = learn(Above(as_model(model), threshold), equivalence=Support(), **settings)
-    pdfa = result.pdfa
-    may = pdfa.probabilities > 0
-    dfa = DFA(
-        alphabet=pdfa.alphabet,
-        transitions=np.where(may[:, 1:], pdfa.transitions, -1),
-        accepting=may[:, 0],
-        initial=pdfa.initial,
-    )
-    return SupportDFA(dfa, result)
+    return SupportDFA(learn(Above(as_model(model), threshold), equivalence=Support(), **settings))

@@ -15,12 +15,18 @@ from pdfalearn.alphabet import Alphabet, Symbol
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.chains import Pairs, Reached, normalise_rows, visits_and_weights
 from pdfalearn.checks import check_integer, check_number
-from pdfalearn.equivalence import Equivalence, Support, check_equivalence, over_union
+from pdfalearn.equivalence import (
+    Equivalence,
+    Support,
+    check_equivalence,
+    over_union,
+    tell_states_apart,
+)
 from pdfalearn.errors import InputError
 from pdfalearn.languages import DFA, trim_dfa
 from pdfalearn.models import LanguageModel, as_model, wrapped_pdfa
 from pdfalearn.observations import ObservationTree
-from pdfalearn.pdfa import PDFA, States, check_pdfa
+from pdfalearn.pdfa import PDFA, check_pdfa
 from pdfalearn.reachability import possible_part, reachable_part
 from pdfalearn.results import TableValue, figure
 from pdfalearn.text import are_characters, short_word_text
@@ -215,24 +221,6 @@ def _world(truth: PDFA | DFA) -> PDFA:
     return possible_part(check_pdfa(truth, "truth"))
 
 
-def _suffixes(table: States, classes: Integers) -> tuple[list[Codes], Integers]:
-    """Return suffixes that tell all states apart, and the classes after each; -1 is undefined.
-
-    The table and the classes have a last row for where it is undefined.
-    """
-    words: list[Codes] = [[]]
-    columns, groups = [classes], numbered_rows(classes[:, None])
-    for place, word in enumerate(words):  # which grows on the way
-        for symbol in range(table.shape[1]):
-            column = columns[place][table[:, symbol]]
-            finer = numbered_rows(np.column_stack((groups, column)))
-            if finer.max() > groups.max():
-                groups = finer
-                columns.append(column)
-                words.append([symbol, *word])
-    return words, np.column_stack(columns)
-
-
 def _pairs_reached(
     world: PDFA, classes: Integers, pdfa: PDFA, equivalence: Equivalence
 ) -> tuple[_Beginnings, _Facts]:
@@ -242,7 +230,7 @@ def _pairs_reached(
     # Both automata in one table, the undefined state of both last.
     others = equivalence.classes(pdfa.probabilities) + classes.max() + 1
     table = np.concatenate((world.transitions, np.where(pdfa.table < 0, -1, pdfa.table + size)))
-    suffixes, columns = _suffixes(table, np.concatenate((classes[:-1], others, [-1])))
+    suffixes, columns = tell_states_apart(table, np.concatenate((classes[:-1], others, [-1])))
     answers = columns[np.where(pairs.rights < 0, -1, pairs.rights + size)]
     weights = visits_and_weights(pairs.flow)[1]
     facts = {"suffixes": suffixes, "beginnings": None, "covered": 1.0, "words": 0}
@@ -255,7 +243,7 @@ def _likely_words(
     world: PDFA, classes: Integers, model: LanguageModel, equivalence: Equivalence, least: float
 ) -> tuple[_Beginnings, _Facts]:
     """Return all beginnings of words that are likely enough, and ask the model for them."""
-    suffixes, columns = _suffixes(world.table, classes)
+    suffixes, columns = tell_states_apart(world.table, classes)
     codes = world.alphabet.positions_in(model.alphabet)
     rows = normalise_rows(world.probabilities)
     states, masses, nodes = [world.initial], [1.0], [0]

@@ -200,22 +200,21 @@ class PFA(WFA):
         >>> pfa.ending_probability, pfa.mean_length
         (0.75, inf)
         """
-        # From where no end is reached words never end; without these states a solution is unique.
-        live = _reach(self._moves.T, self.ends > 0)
-        return min(1.0, self._sum_visits(live, self.ends))
+        return min(1.0, self._expect(self.ends))
 
     @cached_property
     def mean_length(self) -> float:
         """The expected length of a word; infinite if words may never end."""
-        reached = _reach(self._moves, self.initial > 0)
-        if (reached & ~_reach(self._moves.T, self.ends > 0)).any():
-            return np.inf
-        return self._sum_visits(reached, 1 - self.ends)
+        return self._expect(self._moves.sum(axis=1))
 
-    def _sum_visits(self, within: Flags, values: Floats) -> float:
-        """Sum values over the states that a word is expected to visit within some states."""
-        system = np.eye(int(within.sum())) - self._moves[np.ix_(within, within)]
-        return float(self.initial[within] @ np.linalg.solve(system, values[within]))
+    def _expect(self, gains: Floats) -> float:
+        """Return what a word is expected to gain in the states that it visits."""
+        from pdfalearn.chains import Flow  # with SciPy, which few need
+
+        sources, successors = self._moves.nonzero()
+        flow = Flow(sources, successors, self._moves[sources, successors], self.ends)
+        begins = self.initial > 0
+        return float(self.initial[begins] @ flow.values(gains)[begins])
 
 
 def _read_probabilities(given: ArrayLike, dimensions: int, name: str) -> Floats:
@@ -226,11 +225,3 @@ def _check_probabilities(array: Floats, name: str) -> Floats:
     if not (array >= 0).all() or not (array <= 1 + SUM_TOLERANCE).all():
         raise InputError(f"{name} has entries that are not probabilities, numbers from 0 to 1")
     return array
-
-
-def _reach(moves: Floats, begin: Flags) -> Flags:
-    """Return which states can be reached by positive moves from some states."""
-    reached, count = begin, -1
-    while count != (count := int(reached.sum())):
-        reached = reached | (moves[reached] > 0).any(axis=0)
-    return reached

@@ -215,9 +215,8 @@ class WFA(Frozen, LanguageModel):
     def step(self, vectors: Floats, symbols: Codes | Integers) -> tuple[Floats, Floats]:
         """Return forward vectors after one symbol more each, divided by their sizes, and the sizes.
 
-               The size of a vector is the sum of its entries without signs.
-        Where the symbol is impossible
-               both are 0.
+        The size of a vector is the sum of its entries without signs. Where the symbol is impossible
+        both are 0.
         """
         new, terms = np.empty_like(vectors), np.empty(len(vectors))
         for symbol in np.unique(symbols).tolist():

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
 from pdfalearn.alphabet import Word
+from pdfalearn.budgets import BudgetReached, seconds_left
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
-from pdfalearn.models import PFA, WFA, WordProbabilities
+from pdfalearn.models import PFA, WFA, Interrupts, WordProbabilities
 from pdfalearn.multiplicity.weighted import FLOOR, RankError, as_wfa, most_terms
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate
 from pdfalearn.text import described
-from pdfalearn.typing import Floats
+from pdfalearn.typing import Floats, Integers
 from pdfalearn.words import Words
 
 Code = tuple[int, ...]
@@ -27,6 +29,11 @@ ERROR = 2.0**-48
 """Probabilities that were computed in floating point are right but for such a share of them."""
 # Singular values of at least this many times what rounding can make are not 0.
 _CLEAR = 16.0
+# Prefixes and suffixes that were chosen before stay unless others are this many times better, as
+# what was asked for them is of no use to others.
+_PREFERRED = 2.0
+# At most this many words are asked for at once.
+_PART = 4096
 
 
 class AskedFunction:
@@ -49,6 +56,13 @@ class AskedFunction:
                 "prefixes=…), a WFA, a PFA or a PDFA"
             )
         self.alphabet = target.alphabet
+        self.symbols = [(symbol,) for symbol in range(len(target.alphabet))]
+        """The words of one symbol."""
+        self.max_words: float = math.inf
+        """No word is asked for that would be one more than this."""
+        self.interrupts = Interrupts()
+        self.report: Callable[[], None] = self.interrupts.check
+        """What is called after every batch."""
         self._known: dict[Code, tuple[float, float]] = {}
 
     @property
@@ -62,16 +76,32 @@ class AskedFunction:
         return list(self._known)
 
     def ask(self, codes: Iterable[Code]) -> Floats:
-        """Return the value of each word, and the size of the terms that it is the sum of."""
+        """Return the value of each word, and the size of the terms that it is the sum of.
+
+        Raises
+        ------
+        BudgetReached
+            If the words would be too many, or the time is up; then none or not all are asked for.
+        """
         codes = list(codes)
-        if new := [code for code in dict.fromkeys(codes) if code not in self._known]:
+        new = [code for code in dict.fromkeys(codes) if code not in self._known]
+        if new and self.count + len(new) > self.max_words:
+            raise BudgetReached("max_words", self.max_words)
+        for begin in range(0, len(new), _PART):
+            part = new[begin : begin + _PART]
+            seconds_left()
             if self.exact is None:
-                values = self._function.values(new)
+                self.interrupts.is_calling = True
+                try:
+                    values = self._function.values(part)
+                finally:
+                    self.interrupts.is_calling = False
                 sizes = np.abs(values)
             else:
-                values, sizes = self.exact.evaluate(Words.of(new), self.exact.ends)
+                values, sizes = self.exact.evaluate(Words.of(part), self.exact.ends)
             pairs = zip(values.tolist(), sizes.tolist(), strict=True)
-            self._known.update(zip(new, pairs, strict=True))
+            self._known.update(zip(part, pairs, strict=True))
+            self.report()
         return np.array([self._known[code] for code in codes]).reshape(-1, 2)
 
     def of_whole_words(self, wfa: WFA) -> WFA:
@@ -85,6 +115,13 @@ class AskedFunction:
 def with_ends(wfa: WFA, ends: Floats) -> WFA:
     """Return the automaton with another final vector."""
     return WFA(wfa.alphabet, initial=wfa.initial, matrices=wfa.matrices, ends=ends)
+
+
+class Square(NamedTuple):
+    """As many prefixes as suffixes, whose block is not singular."""
+
+    prefixes: list[Code]
+    suffixes: list[Code]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +175,19 @@ class Block:
             )
         return rank
 
-    def choose(self, rank: int) -> tuple[list[Code], list[Code]]:
+    def choose(self, rank: int, preferred: Square) -> Square:
         """Return that many prefixes and suffixes whose block is well conditioned.
 
         They are chosen by QR with column pivoting.
         """
         # Prefixes first, then suffixes among their rows: the small block is far from singular.
-        _, rows = qr(self.values.T, mode="r", pivoting=True)
-        kept = np.sort(rows[:rank])
-        _, columns = qr(self.values[kept], mode="r", pivoting=True)
-        prefixes = [self.prefixes[place] for place in kept]
-        return prefixes, [self.suffixes[place] for place in np.sort(columns[:rank])]
+        rows = _pivots(self.values, self.prefixes, preferred.prefixes)[:rank]
+        table = self.values[rows].T
+        columns = _pivots(table, self.suffixes, preferred.suffixes)[:rank]
+        return Square(
+            [self.prefixes[place] for place in np.sort(rows)],
+            [self.suffixes[place] for place in np.sort(columns)],
+        )
 
     def automaton(self, function: AskedFunction, rank: int) -> WFA:
         """Return the automaton that the block determines, given its rank.
@@ -179,6 +218,14 @@ class Block:
             matrices=matrices,
             ends=(rows @ values(self.prefixes, [()]))[:, 0],
         )
+
+
+def _pivots(table: Floats, codes: list[Code], preferred: list[Code]) -> Integers:
+    """Return the places of rows, the one that is furthest from those before it always next."""
+    are_preferred = set(preferred)
+    weights = [_PREFERRED if code in are_preferred else 1.0 for code in codes]
+    _, order = qr(table.T * weights, mode="r", pivoting=True)
+    return np.asarray(order)
 
 
 def _inverted(sizes: Floats) -> Floats:

@@ -22,6 +22,7 @@ _ROUNDING, _CLEAR = 1e-13, 1e-10
 _LONGEST = 20_000
 # The squares of the words that are left out sum to at most this, or this share of the whole.
 _LEFT, _SHARE = 1e-20, 1e-6
+# Whether that is so is looked at whenever this many lengths are added.
 _LOOK = 8
 FLOOR = 1e-6
 """Differences count as shares of at least this much of the terms that a first word can have."""
@@ -82,9 +83,11 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
 
     Notes
     -----
-    Sums of products A_w·e·(A_w·e)ᵀ over the words w of up to k symbols are kept as L·Lᵀ, so that
-    no digits are lost by squaring. They are extended symbol by symbol until what longer words
-    add, extrapolated from what the last lengths have added, is less than 10⁻²⁰ or a millionth.
+    Sums of products A_w·e·(A_w·e)ᵀ over the words w of k symbols are kept as L·Lᵀ, so that no
+    digits are lost by squaring, and none by subtracting. They are computed for one length after
+    the other until what longer words add, extrapolated from what the last quarter of the lengths
+    and the one before have added, is less than 10⁻²⁰ or a millionth. Where that does not shrink,
+    the distance is infinite, unless it is as small as rounding: below 10⁻²⁶ for the whole quarter.
 
     Examples
     --------
@@ -95,28 +98,26 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
     """
     wfa = subtract(as_wfa(first, "first"), as_wfa(second, "second"))
     size = float(wfa.initial @ wfa.initial)
-    factor = np.zeros((1, len(wfa)))  # its rows are the columns of L
-    totals: list[float] = [0.0]
-    while len(totals) < _LONGEST:
-        steps = factor @ wfa.matrices.transpose(0, 2, 1)
-        factor = np.vstack((wfa.ends[None], steps.reshape(-1, len(wfa))))
+    factor, square = wfa.ends[None], 0.0  # its rows are the columns of L
+    added: list[float] = []
+    for _ in range(_LONGEST):
         if len(factor) > len(wfa):
             factor = np.asarray(np.linalg.qr(factor, mode="r"))
-        totals.append(float((factor**2).sum()))
-        if not totals[-1] < 1e150:
+        square += float(((factor @ wfa.initial) ** 2).sum())
+        added.append(float((factor**2).sum()))
+        if not added[-1] < 1e150:
             return np.inf
-        if len(totals) <= _LOOK:
-            continue
-        added = np.diff(totals[-_LOOK:])
-        square = float(((factor @ wfa.initial) ** 2).sum())
-        rounding = max(1e-15 * totals[-1], 1e-28 / max(size, 1e-300))
-        if added.max() <= rounding:
+        if not added[-1]:
             return float(np.sqrt(square))
-        ratio = float((added[1:] / np.maximum(added[:-1], rounding)).max())
-        if ratio < 1:
-            left = size * added[-1] * ratio / (1 - ratio)
-            if left <= max(_LEFT, _SHARE * square):
+        # Halves of a window that grows: sums of a length may rise and fall in long cycles.
+        half = max(_LOOK, len(added) // 4)
+        if len(added) >= 2 * half and len(added) % _LOOK == 0:
+            newest = sum(added[-half:])
+            ratio = newest / sum(added[-2 * half : -half])
+            left = size * newest * (ratio / (1 - ratio) if ratio < 1 else np.inf)
+            if left <= max(_LEFT, _SHARE * square) or size * newest <= _ROUNDING**2:
                 return float(np.sqrt(square))
+        factor = (factor @ wfa.matrices.transpose(0, 2, 1)).reshape(-1, len(wfa))
     return np.inf
 
 
@@ -177,14 +178,23 @@ def most_terms(wfa: WFA) -> float:
 
 def _extend(basis: Floats, vectors: Floats) -> tuple[Floats, list[int]]:
     """Add what vectors span beside an orthonormal basis; return which of them were needed."""
-    rest = vectors
-    for _ in range(2):  # once more for what rounding has left
-        rest = rest - (rest @ basis.T) @ basis
-    if not len(rest):
+    rest = _beside(basis, vectors)
+    if not len(rest) or len(basis) == basis.shape[1]:
         return basis, []
     directions, triangle, order = qr(rest.T, mode="economic", pivoting=True)
     count = int((np.abs(np.diag(triangle)) > _CLEAR).sum())
-    return np.vstack((basis, directions.T[:count])), sorted(order[:count].tolist())
+    count = min(count, basis.shape[1] - len(basis))
+    # A weak direction is not quite orthogonal to the basis: without this it would come back.
+    new = _beside(basis, np.asarray(directions.T[:count], np.float64))
+    new = np.asarray(np.linalg.qr(new.T)[0], np.float64).T
+    return np.vstack((basis, new)), sorted(order[:count].tolist())
+
+
+def _beside(basis: Floats, vectors: Floats) -> Floats:
+    """Return what vectors have beside an orthonormal basis."""
+    for _ in range(2):  # once more for what rounding has left
+        vectors = vectors - (vectors @ basis.T) @ basis
+    return vectors
 
 
 def minimise_wfa(wfa: WFA | PDFA) -> WFA:
@@ -226,9 +236,7 @@ def _invariant_space(vector: Floats, matrices: Floats) -> Floats:
     norm = max(float(np.abs(matrices).max()), 1e-300)
     basis = new = vector[None] / size
     while len(new):
-        rest = (new @ (matrices / norm)).reshape(-1, len(vector))
-        for _ in range(2):
-            rest = rest - (rest @ basis.T) @ basis
+        rest = _beside(basis, (new @ (matrices / norm)).reshape(-1, len(vector)))
         _, strengths, directions = np.linalg.svd(rest, full_matrices=False)
         if ((strengths > _ROUNDING * len(vector)) & (strengths <= _CLEAR)).any():
             weakest = strengths[strengths > _ROUNDING * len(vector)].min()

@@ -121,13 +121,20 @@ class Answers:
             return self._sparse.excludes(numbers, symbols)
         return np.asarray(np.signbit(self._rows[numbers, symbols + 1]))
 
+    def impossible_symbols(self, numbers: Integers) -> Flags | None:
+        """Return with which symbols no word goes on; None if there are none, or rows are sparse."""
+        if self._sparse is not None or not self.exclude_some:
+            return None
+        return np.asarray(np.signbit(self._rows[numbers, 1:]))
+
     def possible_symbols(self, numbers: Integers) -> tuple[Integers, Integers] | None:
         """Return what may follow rows, as pairs of a place and a symbol; None if all may."""
         if self._sparse is not None:
             return self._sparse.possible_symbols(numbers)
-        if not self.exclude_some:
+        excluded = self.impossible_symbols(numbers)
+        if excluded is None:
             return None
-        places, symbols = (~np.signbit(self._rows[numbers, 1:])).nonzero()
+        places, symbols = (~excluded).nonzero()
         return places, symbols
 
     def classes_of(self, table: Floats) -> Codes:

@@ -268,6 +268,9 @@ class Asker:
         table.classes[nodes] = answers.classes[numbers]
         if self._undefined is not None or answers.exclude_some:
             self._note_undefined().check_defined(nodes)
+            excluded = answers.impossible_symbols(numbers)
+            if excluded is not None:
+                table.exclude(nodes, excluded)
 
     def _note_undefined(self) -> UndefinedWords:
         """Return what notes undefined words, made when it is needed first."""

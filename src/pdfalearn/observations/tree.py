@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # Tables of distributions that are looked at one by one have at most this many numbers.
 _TABLE = 2**20
-# From more symbols than this on, no nodes are made for successors that are impossible.
-_LARGE = 32
 
 UNBOUNDED = Budget()
 
@@ -279,8 +277,8 @@ class ObservationTree:
         Returns
         -------
         places, successors : array of int
-            Of word i the successor by symbol j is at the place i · symbols + j. Where the alphabet
-            is large, successors that are known to be impossible are left out.
+            Of word i the successor by symbol j is at the place i · symbols + j. Those that are
+            known to be impossible are left out.
         """
         places = self._possible_places(nodes)
         if places is None:
@@ -301,7 +299,7 @@ class ObservationTree:
     def _possible_places(self, nodes: Nodes) -> Nodes | None:
         """Return the places of successors that may be possible; None if all may be."""
         self.meter.check_seconds()
-        if self._symbols <= _LARGE:
+        if not self.answers.exclude_some:
             return None
         possible = self.answers.possible_symbols(self.nodes.rows[nodes].astype(np.int64))
         return None if possible is None else possible[0] * self._symbols + possible[1]

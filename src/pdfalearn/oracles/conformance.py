@@ -6,7 +6,7 @@ import numpy as np
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.checks import check_integer
-from pdfalearn.equivalence import check_equivalence, quotient
+from pdfalearn.equivalence import check_equivalence, quotient, tell_states_apart
 from pdfalearn.errors import InputError
 from pdfalearn.observations import ObservationTree
 from pdfalearn.oracles.comparison import first_differences
@@ -43,21 +43,12 @@ def telling_suffixes(pdfa: PDFA, classes: Integers) -> tuple[Words, Flags]:
     >>> list(words), needed[0].tolist(), needed[3].tolist()
     ([[], [0], [0, 0]], [False, False, True], [True, False, False])
     """
-    words: list[list[int]] = [[]]
-    outputs = [np.append(classes, -1)]
-    blocks = numbered_rows(classes[:, None])
-    needed = [np.full(len(pdfa), bool(blocks.any()))]
-    place = 0
-    while int(blocks.max()) + 1 < len(pdfa):
-        for symbol in range(len(pdfa.alphabet)):
-            output = outputs[place][pdfa.table[:, symbol]]
-            finer = numbered_rows(np.column_stack((blocks, output[:-1])))
-            if finer.max() > blocks.max():
-                words.append([symbol, *words[place]])
-                outputs.append(output)
-                needed.append(np.bincount(finer)[finer] < np.bincount(blocks)[blocks])
-                blocks = finer
-        place += 1
+    words, columns = tell_states_apart(pdfa.table, np.append(classes, -1))
+    blocks, needed = np.zeros(len(pdfa), dtype=np.int64), []
+    for column in columns[:-1].T:  # what parts the states that were not apart before
+        finer = numbered_rows(np.column_stack((blocks, column)))
+        needed.append(np.bincount(finer)[finer] < np.bincount(blocks)[blocks])
+        blocks = finer
     table = np.column_stack([np.append(column, False) for column in needed])
     table = _without_prefixes(Words.of(words), table)
     table[:, 0] |= ~table.any(axis=1)

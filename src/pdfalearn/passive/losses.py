@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from pdfalearn.passive.red_blue import Merging, Subtree
-from pdfalearn.typing import Codes, Flags, Floats, Integers
+from pdfalearn.typing import Flags, Floats, Integers
 
 
 class Losses(NamedTuple):
@@ -80,11 +80,13 @@ def measure_losses(merging: Merging, reds: Integers, tree: Subtree, least: float
 
 def bound_losses(merging: Merging, reds: Integers, blue: int) -> Floats:
     """Return how much likelihood is lost at least: what merging the rows of two nodes loses."""
-    rows = np.vstack((merging.counts[reds], merging.counts[[blue]]))
-    both = rows[:-1] + rows[-1]
-    alone = _n_log_n(rows).sum(axis=1) - _n_log_n(rows.sum(axis=1))
-    merged = _n_log_n(both).sum(axis=1) - _n_log_n(both.sum(axis=1))
-    return np.asarray(alone[:-1] + alone[-1] - merged)
+    rows, row = merging.counts[reds], merging.counts[[blue]]
+    return _score_rows(rows) + _score_rows(row) - _score_rows(rows + row)
+
+
+def _score_rows(rows: Floats) -> Floats:
+    """Return the log-likelihood of the counts of each row."""
+    return np.asarray(_n_log_n(rows).sum(axis=1) - _n_log_n(rows.sum(axis=1)))
 
 
 def _describe(merging: Merging, tree: Subtree, least: float) -> _Below:
@@ -102,25 +104,25 @@ def _describe(merging: Merging, tree: Subtree, least: float) -> _Below:
 
 
 def _stay_inside(
-    losses: Losses, merging: Merging, states: Codes, below: _Below, least: float
+    losses: Losses, merging: Merging, states: Integers, below: _Below, least: float
 ) -> Losses:
     """Add what is lost where nodes merge into nodes that the automaton has."""
     nodes, width = merging.counts.shape
-    is_merged = (states >= 0) & below.is_compared
+    is_merged = (states >= 0) & below.is_compared[:, None]
     if least:
         is_merged &= merging.passes[states] >= least
-    reds, places = np.nonzero(is_merged)
+    places, reds = np.nonzero(is_merged)
     losses = losses.plus(reds, below.entropies[places], states=np.ones_like(reds))
     # A cell is a count of a row of one red's automaton. What the merged nodes add to it: their
     # ends, and the passes of their children.
     ending = np.flatnonzero(below.ends[places])
     reds, places = reds[ending], places[ending]
-    onto, moved = np.nonzero(is_merged[:, below.ups[1:]])
+    moved, onto = np.nonzero(is_merged[below.ups[1:]])
     moved += 1
     cells = np.concatenate(
         (
-            (reds * nodes + states[reds, places]) * width,
-            (onto * nodes + states[onto, below.ups[moved]]) * width + below.symbols[moved] + 1,
+            (reds * nodes + states[places, reds]) * width,
+            (onto * nodes + states[below.ups[moved], onto]) * width + below.symbols[moved] + 1,
         )
     )
     added = _add_up(cells, np.concatenate((below.ends[places], below.passes[moved])))
@@ -134,13 +136,13 @@ def _stay_inside(
     return losses.plus(rows.cells // nodes, _rise(merging.passes[rows.cells % nodes], rows.sums))
 
 
-def _leave_automaton(losses: Losses, states: Codes, below: _Below) -> Losses:
+def _leave_automaton(losses: Losses, states: Integers, below: _Below) -> Losses:
     """Add what is lost where several nodes leave the automaton at one place, and merge there."""
-    leaving = (states[:, 1:] < 0) & (states[:, below.ups[1:]] >= 0) & below.is_compared[1:]
-    reds, places = np.nonzero(leaving)
+    leaving = (states[1:] < 0) & (states[below.ups[1:]] >= 0) & below.is_compared[1:, None]
+    places, reds = np.nonzero(leaving)
     places += 1
     span, width = int(states.max()) + 1, int(below.symbols.max()) + 1
-    cells = (reds * span + states[reds, below.ups[places]]) * width + below.symbols[places]
+    cells = (reds * span + states[below.ups[places], reds]) * width + below.symbols[places]
     while len(places):
         added = _add_up(cells, below.passes[places])
         shared = added.parts > 1
@@ -186,6 +188,11 @@ def _add_up(cells: Integers, amounts: Floats) -> _Sums:
     """Add up the amounts of equal cells."""
     order = np.argsort(cells)
     cells = cells[order]
-    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    begins = np.ones(len(cells), dtype=bool)
+    begins[1:] = cells[1:] != cells[:-1]
+    starts = np.flatnonzero(begins)
     sums = np.add.reduceat(amounts[order], starts) if len(starts) else amounts
-    return _Sums(cells[starts], sums, np.diff(starts, append=len(cells)), order, starts)
+    parts = np.empty_like(starts)
+    parts[:-1] = starts[1:] - starts[:-1]
+    parts[-1:] = len(cells) - starts[-1:]
+    return _Sums(cells[starts], sums, parts, order, starts)

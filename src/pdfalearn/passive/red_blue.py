@@ -63,15 +63,16 @@ class Merging:
         self.symbols = tree.symbols.copy()
         self._parents = tree.parents.copy()
         self._is_red: Flags = np.zeros(len(tree), dtype=bool)
-        self._access: dict[int, tuple[int, ...]] = {0: ()}
+        # The length of a state's access word, and the word: states are in shortlex order of these.
+        self._order: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
         self.reds = []
-        # The length of a blue node's access word, the word, and the node.
-        self._blues: list[tuple[int, tuple[int, ...], int]] = []
+        # The order of each blue node, and the node.
+        self._blues: list[tuple[tuple[int, tuple[int, ...]], int]] = []
         self.promote(0)
 
     def take_first(self) -> int:
         """Take out the blue node whose access word is the least in shortlex order; -1 if none."""
-        return heappop(self._blues)[2] if self._blues else -1
+        return heappop(self._blues)[1] if self._blues else -1
 
     def take_largest(self) -> int:
         """Take out the blue node that most words pass, among several the first; -1 if none.
@@ -80,9 +81,9 @@ class Merging:
         """
         if not self._blues:
             return -1
-        passes = self.passes[[node for _, _, node in self._blues]]
+        passes = self.passes[[node for _, node in self._blues]]
         best = min(np.flatnonzero(passes == passes.max()).tolist(), key=self._blues.__getitem__)
-        node = self._blues[best][2]
+        node = self._blues[best][1]
         self._blues[best] = self._blues[-1]
         self._blues.pop()
         return node
@@ -90,7 +91,7 @@ class Merging:
     def promote(self, node: int) -> None:
         """Make a blue node red, and its children blue."""
         self._is_red[node] = True
-        insort(self.reds, node, key=self._order)
+        insort(self.reds, node, key=self._order.__getitem__)
         children = self.table[node]
         self._add_blues(children[children >= 0].tolist())
 
@@ -134,19 +135,20 @@ class Merging:
             borders.append(borders[-1] + len(places))
         return Subtree(np.concatenate(nodes), np.concatenate(ups), borders[:-1])
 
-    def walk(self, reds: Integers, tree: Subtree) -> Codes:
+    def walk(self, reds: Integers, tree: Subtree) -> Integers:
         """Return where the words of a subtree lead from each of some reds; -1 where nowhere.
 
-        The way to the subtree's first node leads to the red instead, as if they were merged.
+        Rows are nodes of the subtree, columns are reds. The way to the subtree's first node leads
+        to the red instead, as if they were merged.
         """
-        states = np.empty((len(reds), len(tree.nodes)), dtype=np.int32)
-        states[:, 0] = reds
-        symbols = self.symbols[tree.nodes]
+        width = self.table.shape[1]
+        states = np.empty((len(tree.nodes), len(reds)), dtype=np.int64)
+        states[0] = reds
+        symbols, cells = self.symbols[tree.nodes, None], self.table.reshape(-1)
         for begin, end in zip(tree.borders[1:-1], tree.borders[2:], strict=True):
             here = slice(begin, end)
-            states[:, here] = self.table[states[:, tree.ups[here]], symbols[here]]
-            back, places = np.nonzero(states[:, here] == tree.nodes[0])
-            states[back, begin + places] = reds[back]
+            found = cells.take(states[tree.ups[here]] * width + symbols[here])
+            states[here] = np.where(found == tree.nodes[0], reds, found)
         return states
 
     def make_tables(self) -> tuple[Codes, Floats]:
@@ -162,15 +164,11 @@ class Merging:
         rows = counts / counts.sum(axis=1, keepdims=True)
         return PDFA(alphabet=alphabet, transitions=transitions, probabilities=rows)
 
-    def _order(self, node: int) -> tuple[int, tuple[int, ...]]:
-        word = self._access[node]
-        return len(word), word
-
     def _add_blues(self, nodes: list[int]) -> None:
         for node in nodes:
-            word = (*self._access[int(self._parents[node])], int(self.symbols[node]))
-            self._access[node] = word
-            heappush(self._blues, (len(word), word, node))
+            length, word = self._order[int(self._parents[node])]
+            self._order[node] = length + 1, (*word, int(self.symbols[node]))
+            heappush(self._blues, (self._order[node], node))
 
 
 def merge_states(

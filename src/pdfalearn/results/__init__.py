@@ -38,19 +38,15 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.certificates import certificate_document as certificate_document
     from pdfalearn.results.certificates import certify_interrupt as certify_interrupt
     from pdfalearn.results.certificates import certify_stop as certify_stop
-    from pdfalearn.results.changes import CHANGES_HEADER as CHANGES_HEADER
-    from pdfalearn.results.changes import EVENTS_HEADER as EVENTS_HEADER
     from pdfalearn.results.evaluations import EVALUATION_HEADER as EVALUATION_HEADER
     from pdfalearn.results.evaluations import FACTS as FACTS
     from pdfalearn.results.evaluations import comparison_cells as comparison_cells
-    from pdfalearn.results.evaluations import fact_cells as fact_cells
     from pdfalearn.results.evaluations import figure as figure
     from pdfalearn.results.frontiers import EVERY as EVERY
     from pdfalearn.results.frontiers import KeptWords as KeptWords
     from pdfalearn.results.frontiers import Phase as Phase
     from pdfalearn.results.frontiers import frontier_cells as frontier_cells
     from pdfalearn.results.frontiers import frontier_header as frontier_header
-    from pdfalearn.results.frontiers import model_texts as model_texts
     from pdfalearn.results.frontiers import scope_text as scope_text
     from pdfalearn.results.learning_runs import History as History
     from pdfalearn.results.learning_runs import cost_texts as cost_texts
@@ -61,6 +57,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.results.recommendations import is_worse as is_worse
     from pdfalearn.results.recommendations import not_worse as not_worse
     from pdfalearn.results.recommendations import standard_error as standard_error
+    from pdfalearn.results.signs import POWERS_OF_TEN as POWERS_OF_TEN
     from pdfalearn.results.signs import WARN_STATES as WARN_STATES
     from pdfalearn.results.signs import BoundaryDistances as BoundaryDistances
     from pdfalearn.results.signs import StateGrowth as StateGrowth

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdfalearn.alphabet import WordTree
-from pdfalearn.checks import check_number
 from pdfalearn.equivalence import Relation
 from pdfalearn.errors import InputError
 from pdfalearn.extras import COLOUR, MARK, finish, given_or_new_axes
@@ -184,18 +183,18 @@ class Result(ArrayValue, NotebookValue):
         Parameters
         ----------
         distance : float
-            How near, as a difference of probabilities; for instance 1e-6 for float32.
+            How near, as a difference of probabilities: a power of ten from 1e-15 to 1, for instance
+            1e-6 for float32.
 
         Raises
         ------
         InputError
-            If learning was not by quantization, as there are no boundaries then; or if too many
-            probabilities are that near, so that not all of their distances are kept. Powers of ten
-            can always be asked for.
+            If the distance is another one, or learning was not by quantization, as there are no
+            boundaries then.
         """
         if self.kept_distances is None:
             raise InputError("learning was not by quantization, so there are no boundaries")
-        return self.kept_distances.within(check_number(distance, "distance", 0, 1))
+        return self.kept_distances.within(distance)
 
     @property
     def has_boundaries(self) -> bool:
@@ -257,9 +256,10 @@ class LearningInterrupted(KeyboardInterrupt):
     interrupted
     """
 
-    def __init__(self, result: Result | None) -> None:
+    def __init__(self, result: Any) -> None:
         super().__init__("learning was interrupted")
         self.result = result
+        """A `Result`, or a `LearntWFA` of `learn_wfa`; None if there was nothing yet."""
 
 
 # How figures are written that are not counts.

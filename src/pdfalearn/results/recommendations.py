@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,9 +28,6 @@ NOTHING = 1e-6
 """Smaller differences of divergences do not count."""
 # States that become this many times more from one run to the next keep growing.
 _GROWTH = 1.5
-
-# States that become at most this many times more stay the same.
-_SAME = 1.05
 
 _DISTILL = "distill: it finds the automaton of each size that is nearest to the model"
 
@@ -164,75 +161,30 @@ def recommendation_of(sweep: Sweep) -> Recommendation:
     losses = comparable(sweep.kept_losses, sweep.kept_infinite)
     errors = 0 if sweep.is_exact else 1
     places = [place for place, row in enumerate(rows) if row.has_ended]
+    if not places:
+        return Recommendation(None, f"{_DISTILL}; no run came to its end")
     ended = sorted(places, key=lambda place: (rows[place].states, rows[place].words))
-    if not ended:
-        is_growing = any(row.result.certificate.details.get("is_growing") for row in rows)
-        what = ", and states kept growing with the questions"
-        more = what if is_growing else "; a larger budget may let one do so"
-        return Recommendation(None, f"{_DISTILL}; no run came to its end{more}")
     chosen = ended[smallest_good(losses[ended], lengths, errors)]
-    here = rows[chosen]
-    stopped = [place for place, row in enumerate(rows) if not row.has_ended]
-    nearer = [
-        place for place in stopped if is_worse(losses[chosen] - losses[place], lengths, 2 * errors)
-    ]
-    nearest = min(nearer, key=lambda place: float(losses[place].sum()), default=None)
-    if against := _why_not(rows, chosen, nearest, is_largest=chosen == ended[-1]):
-        return Recommendation(None, f"{_DISTILL}; {against}")
-    is_nothing = sweep.is_exact and losses[chosen].sum() <= NOTHING * lengths.sum()
-    larger = [rows[place] for place in sorted(ended[ended.index(chosen) + 1 :])]
-    others = ", ".join(_name(rows[place]) for place in stopped)
-    reasons = _why(here, larger, others, is_nothing=is_nothing, is_only=len(ended) == 1)
-    return Recommendation(here, "; ".join(reasons))
-
-
-def _why_not(
-    rows: Sequence[SweepRow], chosen: int, nearest: int | None, *, is_largest: bool
-) -> str:
-    """Return why distilling is better than the chosen row; nothing if it is not known to be."""
-    here = rows[chosen]
-    if nearest is not None:
-        return (
-            f"{_name(rows[nearest])} is nearer to the model than {_name(here)}, but learning did "
-            "not end there, so that the model may have no small automaton"
-        )
+    here, is_largest = rows[chosen], chosen == ended[-1]
+    name = relation_text(here.equivalence)
+    for place, row in enumerate(rows):
+        apart = losses[chosen] - losses[place]
+        if not row.has_ended and is_worse(apart, lengths, 2 * errors):
+            nearer = f"{relation_text(row.equivalence)} is nearer to the model than {name}"
+            return Recommendation(
+                None,
+                f"{_DISTILL}; {nearer}, but learning did not end there, so that the model may have "
+                "no small automaton",
+            )
     # Rows are ordered from coarse to fine, those of κ apart from those of tolerances.
-    kind = type(here.equivalence)
-    coarser = [row for row in rows[:chosen] if row.has_ended and isinstance(row.equivalence, kind)]
-    finer = [row for row in rows[chosen + 1 :] if isinstance(row.equivalence, kind)]
-    has_grown = bool(coarser) and here.states >= _GROWTH * coarser[-1].states
-    if is_largest and has_grown and not all(row.has_ended for row in finer):
-        return (
-            f"from {_name(coarser[-1])} to {_name(here)} states grew from {coarser[-1].states:,} "
-            f"to {here.states:,}, and beyond learning did not end"
-        )
-    return ""
-
-
-def _why(
-    here: SweepRow, larger: list[SweepRow], stopped: str, *, is_nothing: bool, is_only: bool
-) -> Iterator[str]:
-    """Yield what is said for a row: its divergence ``is_nothing``, or it ``is_only`` one to end."""
-    yield f"{_name(here)}, {count_text(here.states, 'states')}"
-    same = [_name(row) for row in larger if row.states <= _SAME * here.states]
-    if same:
-        yield f"states stay the same at {', '.join(same)}, and divergence falls no further"
-    elif larger:
-        yield "larger automata are not nearer to the model"
-    elif is_nothing:
-        yield f"its divergence is at most {NOTHING:g}"
-    elif is_only:
-        yield "the only run that came to its end"
-    else:
-        yield (
-            "the largest automaton that was learnt is the nearest: a finer κ or tolerance may be "
-            "nearer still; if states keep growing, distill"
-        )
-    if stopped:
-        yield f"learning did not end at {stopped}, and what it gave there is not nearer"
-    if here.infinite_share:
-        yield f"at {here.infinite_share:.2%} of positions its divergence is infinite"
-
-
-def _name(row: SweepRow) -> str:
-    return relation_text(row.equivalence)
+    alike = [row for row in rows if isinstance(row.equivalence, type(here.equivalence))]
+    place = alike.index(here)
+    coarser = [row.states for row in alike[:place] if row.has_ended]
+    has_grown = is_largest and bool(coarser) and here.states >= _GROWTH * coarser[-1]
+    if has_grown and not all(row.has_ended for row in alike[place + 1 :]):
+        growth = f"states grew from {coarser[-1]:,} to {here.states:,} at {name}"
+        return Recommendation(None, f"{_DISTILL}; {growth}, and beyond learning did not end")
+    reason = "larger automata are not nearer to the model"
+    if is_largest:
+        reason = "the largest automaton that was learnt is the nearest; a finer one may be nearer"
+    return Recommendation(here, f"{name}, {count_text(here.states, 'states')}; {reason}")

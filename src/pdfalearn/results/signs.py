@@ -17,13 +17,10 @@ import numpy as np
 
 from pdfalearn.equivalence import Quantization, Relation, Rounded
 from pdfalearn.errors import InputError
-from pdfalearn.frozen import ArrayValue
-from pdfalearn.typing import Floats, Integers
+from pdfalearn.typing import Floats
 
-MOST_DISTANCES = 2**16
-"""At most this many of the smallest different distances are kept."""
-POWERS_OF_TEN = np.array([float(f"1e-{exponent}") for exponent in range(15, -1, -1)])
-"""How many probabilities are that near is known whatever else is kept."""
+POWERS_OF_TEN = tuple(float(f"1e-{exponent}") for exponent in range(15, -1, -1))
+"""How many probabilities are that near to a boundary is kept."""
 
 
 # A probability this much below a boundary counts as on it, as in `Quantization`.
@@ -41,16 +38,11 @@ WARN_STATES = 3000
 """With fewer states than this there is no warning: many automata have some hundreds."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BoundaryDistances(ArrayValue):
-    """How many probabilities are within which distance of a boundary."""
+@dataclass(frozen=True)
+class BoundaryDistances:
+    """How many probabilities are within each of the `POWERS_OF_TEN` of a boundary."""
 
-    distances: Floats
-    """Different distances, the smallest first."""
-    counts: Integers
-    """How many probabilities are within each of them."""
-    complete_to: float
-    """Up to here every distance that occurs is kept; beyond, there are powers of ten only."""
+    counts: tuple[int, ...]
 
     @classmethod
     def of(cls, equivalence: Relation, tables: Iterable[Floats]) -> BoundaryDistances | None:
@@ -61,37 +53,17 @@ class BoundaryDistances(ArrayValue):
         quantization, _ = _quantization_in(equivalence)
         if quantization is None:
             return None
-        distances, counts = np.empty(0), np.empty(0, dtype=np.int64)
-        within = np.zeros(len(POWERS_OF_TEN), dtype=np.int64)
-        complete_to = 1.0  # no probability is farther from a boundary
+        counts = np.zeros(len(POWERS_OF_TEN), dtype=np.int64)
         for table in tables:
-            part = quantization.boundary_distances(table).ravel()
-            # Passes over all, which take far less time than sorting what is not kept anyway.
-            within += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
-            new, times = np.unique(part[part <= complete_to], return_counts=True)
-            every, times = np.append(distances, new), np.append(counts, times)
-            distances, places = np.unique(every, return_inverse=True)
-            counts = np.bincount(places, times).astype(np.int64)
-            if len(distances) > MOST_DISTANCES:
-                distances, counts = distances[:MOST_DISTANCES], counts[:MOST_DISTANCES]
-                complete_to = float(distances[-1])
-        beyond = complete_to < POWERS_OF_TEN  # none of them if all distances are kept
-        return cls(
-            np.concatenate((distances, POWERS_OF_TEN[beyond])),
-            np.concatenate((np.cumsum(counts), within[beyond])),
-            complete_to,
-        )
+            part = quantization.boundary_distances(table)
+            counts += [np.count_nonzero(part <= power) for power in POWERS_OF_TEN]
+        return cls(tuple(counts.tolist()))
 
     def within(self, distance: float) -> int:
-        """Count the probabilities within a distance of a boundary, if all these are kept."""
-        place = int(np.searchsorted(self.distances, distance, side="right"))
-        nearest = float(self.distances[place - 1]) if place else -1.0
-        if distance > self.complete_to and nearest != distance:
-            raise InputError(
-                f"distance {distance!r} is too large: of too many probabilities only the nearest "
-                f"are kept, up to {self.complete_to!r}; beyond, ask for a power of ten"
-            )
-        return int(self.counts[place - 1]) if place else 0
+        """Return how many probabilities are within a power of ten of a boundary."""
+        if distance not in POWERS_OF_TEN:
+            raise InputError(f"distance {distance!r} is not a power of ten from 1e-15 to 1")
+        return self.counts[POWERS_OF_TEN.index(distance)]
 
 
 def _quantization_in(equivalence: Relation) -> tuple[Quantization | None, int]:

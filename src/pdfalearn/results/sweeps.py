@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from typing import Any
 
 import numpy as np
@@ -204,7 +203,13 @@ class Sweep(ArrayValue, NotebookValue):
                 states, *values = np.array(figures).T
                 look = {"fmt": style, "color": COLOUR, "capsize": 3, "label": label}
                 axes.errorbar(states, values[1], yerr=np.diff(values, axis=0), **look)
-        _name_points(self, axes)
+        names: dict[tuple[int, str], list[str]] = {}  # those of the same point stand together
+        for row in self:
+            point = row.states, f"{row.divergence:.3g}"
+            names.setdefault(point, []).append(relation_text(row.equivalence))
+        for (states, divergence), texts in names.items():
+            place = (states, float(divergence))
+            axes.annotate("\n".join(texts), place, (6, 6), textcoords="offset points")
         chosen = self.recommended
         if chosen is not None:
             marked = {"fillstyle": "none", "markersize": 12, "color": MARK, "label": "recommended"}
@@ -276,33 +281,3 @@ def sweep_records(sweep: Sweep) -> list[dict[str, object]]:
         }
         for row in sweep
     ]
-
-
-# An axis has this many parts; points in the same part share their name.
-_PLACES = 20
-
-
-def _name_points(sweep: Sweep, axes: Any) -> None:
-    """Write at each place what was learnt with there; places too near to be told apart share it."""
-    widest, highest = max(log(row.states) for row in sweep), max(row.divergence for row in sweep)
-    places: dict[tuple[int, int], list[SweepRow]] = {}
-    for row in sweep:
-        across = round(_PLACES * log(row.states) / (widest or 1))
-        up = round(_PLACES * row.divergence / (highest or 1))
-        places.setdefault((across, up), []).append(row)
-    for rows in places.values():
-        states, divergence = rows[0].states, rows[0].divergence
-        # Points only show the positions where their divergence is finite.
-        names = [
-            relation_text(row.equivalence)
-            + (f", infinite at {row.infinite_share:.2%}" if row.infinite_share else "")
-            for row in rows
-        ]
-        is_right = log(states) > widest / 2
-        axes.annotate(
-            "\n".join(names),
-            (states, divergence),
-            textcoords="offset points",
-            xytext=(-6 if is_right else 6, 6),
-            horizontalalignment="right" if is_right else "left",
-        )

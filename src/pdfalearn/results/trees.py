@@ -6,8 +6,8 @@ Trees can be too deep for recursion.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -68,12 +68,6 @@ class TreeNode:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __copy__(self) -> TreeNode:
-        return replace(self)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _link_nodes, ([(_own(node), *place) for node, *place in numbered_nodes(self)],)
-
 
 class NumberedNode(NamedTuple):
     """A node, the number of its parent (None at the root), and the label of the arc from there."""
@@ -97,17 +91,6 @@ _Own = tuple[Word | None, Word | None, tuple[float, ...] | None]
 
 def _own(node: TreeNode) -> _Own:
     return node.suffix, node.access_word, node.distribution
-
-
-def _link_nodes(nodes: Iterable[tuple[_Own, int | None, ArcLabel]]) -> TreeNode:
-    """Make a tree of nodes in the order of their numbers."""
-    made: list[TreeNode] = []
-    for (suffix, access_word, distribution), parent, arc in nodes:
-        node = TreeNode(suffix, {}, access_word, distribution)
-        if parent is not None:
-            made[parent].children[arc] = node
-        made.append(node)
-    return made[0]
 
 
 def _check_tree(given: object) -> TreeNode:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pdfalearn.sampled.samples import Samples as Samples
 
 if TYPE_CHECKING:  # for other rooms of the package
+    from pdfalearn.sampled.learner import DEFAULT_GAP as DEFAULT_GAP
     from pdfalearn.sampled.samples import Draw as Draw
     from pdfalearn.sampled.samples import Drawer as Drawer
 else:

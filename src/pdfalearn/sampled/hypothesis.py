@@ -16,10 +16,8 @@ from pdfalearn.typing import Flags, Floats, Integers
 
 # For likelihoods, a row is drawn to that of all words as if by this many counts.
 _SMOOTHING = 0.5
-# After a transition, suffixes that follow with at least this probability are compared.
-LIKELY_SUFFIX = 0.1
 # An access word should have this many times the counts of a word that is compared with it.
-_MORE_OF_ACCESS = 4
+_MORE_OF_ACCESS = 2
 # At most this many contradictions lead to questions at a time, the likeliest.
 _MOST_CONTRADICTIONS = 64
 
@@ -139,9 +137,10 @@ class Balance(NamedTuple):
     decided: int
     # How likely the transitions that are open are taken in all, as a share of all of these.
     open_share: float
-    # The words that are certainly near their states' access words, and those that certainly differ
-    # from them: something before these was merged wrongly.
+    # The words that are certainly near their states' access words, and how near at least; and those
+    # that certainly differ from them: something before these was merged wrongly.
     near: Integers
+    allowed: Floats
     contradictions: Integers
     # What to draw continuations of, and how much that matters.
     wanted: dict[Codes, float]
@@ -155,9 +154,11 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     theirs = bands[access]
     apart = ((bands[:, 0] > theirs[:, 1]) | (bands[:, 1] < theirs[:, 0])).any(axis=1)
     farthest = np.maximum(bands[:, 1] - theirs[:, 0], theirs[:, 1] - bands[:, 0]).max(axis=1)
-    is_compared = (likely.chances >= LIKELY_SUFFIX) & (likely.taken >= reach)
+    # After a suffix, a difference matters as much as the suffix is likely.
+    allowed = gap / np.maximum(likely.chances, gap)
+    is_compared = (allowed < 1) & (likely.taken >= reach)
     is_compared[[*found.reds, *tree.mute]] = False
-    is_open = is_compared & (farthest > gap)
+    is_open = is_compared & (farthest > allowed)
     wanted: dict[Codes, float] = {}
 
     def want(word: Codes, weight: float) -> None:
@@ -175,9 +176,14 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     for node, weight in likely.best_to_draw(is_open & is_own & ~apart):
         want(tree.word(node), weight)
     odd = np.flatnonzero(apart)
-    weights = np.maximum(likely.taken * likely.chances, reach * LIKELY_SUFFIX)[odd]
+    weights = np.maximum(likely.taken * likely.chances, reach * gap)[odd]
     for place in np.argsort(-weights, kind="stable")[:_MOST_CONTRADICTIONS].tolist():
-        want(_word_to_ask(found, int(odd[place])), float(weights[place]))
+        # The first word on the way that is not red was merged with a state. What follows it is put
+        # behind that state's access word: if it differs there, that merge is wrong; if not, another
+        # one on the shorter way is (Rivest and Schapire's analysis, step by step).
+        node, first = int(odd[place]), int(likely.firsts[odd[place]])
+        suffix = tree.word(node)[tree.depths[first] :]
+        want((*tree.word(int(access[first])), *suffix), float(weights[place]))
     # Transitions that only other words of a state have taken: what follows its access word tells.
     unseen = (tree.table[found.reds] < 0) & (likely.flows >= reach)
     for state, symbol in np.argwhere(unseen).tolist():
@@ -190,6 +196,7 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
         decided=len(firsts) - len(opened),
         open_share=(float(likely.taken[opened].sum()) + missing) / total if total else 0.0,
         near=np.flatnonzero(is_compared & ~is_open),
+        allowed=allowed[is_compared & ~is_open],
         contradictions=odd,
         wanted=wanted,
     )
@@ -254,17 +261,3 @@ class _Likely:
         best = order[np.unique(self.firsts[order], return_index=True)[1]]
         best = best[worth[best] > 0]
         return list(zip(best.tolist(), (self.taken * worth)[best].tolist(), strict=True))
-
-
-def _word_to_ask(found: Hypothesis, node: int) -> Codes:
-    """Return the word whose draws tell which merge before a contradiction is wrong.
-
-    On the way to the node the first word that is not red was merged with a state. What follows it
-    up to the node is put behind that state's access word: if it differs there, the merge is wrong;
-    if not, another one on the shorter way is (Rivest and Schapire's analysis, step by step).
-    """
-    suffix, first, reds, tree = [], node, set(found.reds), found.tree
-    while tree.parents[first] not in reds:
-        suffix.append(tree.symbols[first])
-        first = tree.parents[first]
-    return (*tree.word(found.reds[found.states[first]]), *suffix[::-1])

@@ -25,9 +25,10 @@ from pdfalearn.results import (
     Statistics,
 )
 from pdfalearn.sampled.counted_tree import CountedTree, Test
-from pdfalearn.sampled.hypothesis import LIKELY_SUFFIX, Balance, Hypothesis, weigh_words
+from pdfalearn.sampled.hypothesis import Balance, Hypothesis, weigh_words
 from pdfalearn.sampled.samples import Codes, Draw, Drawer, Samples
 
+DEFAULT_GAP = 0.1
 # One sample in this many is drawn before anything is compared, and at least 100 are.
 _FIRST, _FEWEST = 8, 100
 # Each round draws one sample for this many that there are, after at most 32 prefixes.
@@ -41,7 +42,7 @@ def learn_samples(
     *,
     max_samples: int,
     alpha: float = 0.05,
-    gap: float = 0.1,
+    gap: float = DEFAULT_GAP,
     reach: float = 0.01,
     test: Test = "exact",
     store: str | os.PathLike[str] | None = None,
@@ -65,12 +66,12 @@ def learn_samples(
         one, and of words that were found to be near their state and are not.
     gap : float
         A word is near its state if the probability of no symbol, nor that of the end, differs by
-        more than this from that after the state's access word. Half of it takes four times as
-        many samples.
+        more than this from that after the state's access word. After a suffix behind both it may
+        differ by more, as it matters less: by this divided by how likely the suffix is. Half of it
+        takes four times as many samples.
     reach : float
-        Transitions that at least this share of words take are compared, with all suffixes that
-        follow with a probability of at least 0.1. Rarer ones are evidence, but no samples are spent
-        on them.
+        Transitions that at least this share of words take are compared. Rarer ones are evidence,
+        but no samples are spent on them.
     test : str
         "exact": bands of probabilities by the binomial distributions, which are narrow near 0 and
         1; "hoeffding": by Hoeffding's bound.
@@ -255,8 +256,8 @@ class Run:
             f"{tree.samples:,} samples; with probability at least 1 - {risk}, any two of the "
             f"{self._states:,} states differ, and {balance.decided:,} of the {count:,} transitions "
             f"that at least a share {self._reach:g} of words take lead to the right state: after "
-            f"them and likely suffixes, no probability is further than {self._gap:g} from that "
-            "after the state's access word"
+            f"them and any suffix, no probability is further than {self._gap:g}, divided by how "
+            "likely the suffix is, from that after the state's access word"
         ]
         if balance.decided < count:
             texts.append(
@@ -271,7 +272,6 @@ class Run:
             "alpha": tree.alpha,
             "gap": self._gap,
             "reach": self._reach,
-            "suffix_reach": LIKELY_SUFFIX,
             "test": tree.test,
             "samples": tree.samples,
             "stored_samples": self._stored,

@@ -56,6 +56,8 @@ class Samples:
     Samples(draw, alphabet=('a', 'b'))
     """
 
+    function: Callable[[Word, int], Sequence[Sequence[Symbol]] | Sample]
+    """The function that draws."""
     alphabet: Alphabet
     """The symbols."""
 
@@ -69,12 +71,12 @@ class Samples:
     ) -> None:
         if not callable(draw):
             raise InputError(f"draw is {described(draw)}, not a function of a prefix and a number")
-        self._draw = draw
+        self.function = draw
         self.alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet, terminal)
         self.most = check_integer(most, "most", 1)
 
     def __repr__(self) -> str:
-        name = getattr(self._draw, "__name__", type(self._draw).__name__)
+        name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"Samples({name}, alphabet={shorten(self.alphabet.symbols)})"
 
     def draw(self, prefix: Codes, count: int) -> tuple[Words, Flags]:
@@ -88,7 +90,7 @@ class Samples:
         """
         word = self.alphabet.decode(prefix)
         called = f"draw({shorten(word)}, {count})"
-        given: object = self._draw(word, count)
+        given: object = self.function(word, count)
         words, cut = given if isinstance(given, Sample) else (given, None)
         try:
             encoded = self.alphabet.encode_words(words)  # type: ignore[arg-type]

@@ -173,9 +173,8 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         try:
             if not read_only:
                 _prepare(connection, path)
-            elif not _can_be_read(connection, path):
-                connection.close()
-                connection = _connect(path, "immutable=1")
+            else:  # as one that could be written to, which leaves no files behind
+                connection.execute("PRAGMA query_only = ON")
                 _check_format(connection, path)
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         except BaseException:
@@ -220,24 +219,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         _check_format(connection, path)
         connection.execute(_WRITE_VERSION)  # whoever may not write must learn so now
     connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _can_be_read(connection: sqlite3.Connection, path: Path) -> bool:
-    """Check a store as one that could be written to, which leaves no files behind.
-
-    That is not possible in a folder without permission to write; unless somebody writes there now,
-    the file then never changes.
-    """
-    connection.execute("PRAGMA query_only = ON")
-    try:
-        _check_format(connection, path)
-    except sqlite3.OperationalError as error:
-        target = path.resolve()  # the last writer that closes removes the write-ahead log
-        is_in_use = target.with_name(f"{target.name}-wal").exists()
-        if is_in_use or _code_of(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-        return False
-    return True
 
 
 @contextmanager

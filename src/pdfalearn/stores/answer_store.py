@@ -50,18 +50,6 @@ _FACTS = """
 _COUNT = """SELECT coalesce(sum(found), 0), coalesce(sum(last), 0) FROM (SELECT count(*) AS found,
     max(id) - (max(id) - 1 >> 32 << 32) AS last FROM answers GROUP BY id - 1 >> 32)"""
 
-# Let answers refer to the first one that has the same row, and to no one that refers itself.
-_SHARE_ROWS = (
-    "CREATE TEMP TABLE firsts (model, row, id, PRIMARY KEY (model, row)) WITHOUT ROWID",
-    "INSERT OR IGNORE INTO firsts SELECT id - 1 >> 32, row, id FROM answers "
-    "WHERE typeof(row) = 'blob' ORDER BY id",
-    "UPDATE answers SET row = firsts.id FROM firsts "
-    "WHERE answers.id - 1 >> 32 = model AND answers.row = firsts.row AND answers.id > firsts.id",
-    "UPDATE answers SET row = other.row FROM answers AS other "
-    "WHERE answers.row = other.id AND typeof(other.row) = 'integer'",
-    "DROP TABLE firsts",
-)
-
 
 @dataclass(frozen=True)
 class StoredModel:
@@ -220,23 +208,3 @@ class AnswerStore:
         if total != last:
             raise make_damage_error(self.path, f"of {last} answers, {last - total} are missing")
         return Verified(len(models), count)
-
-    def compact(self) -> None:
-        """Keep equal rows once, whoever has stored them, and give the space back.
-
-        A crash in the middle leaves the old content. Others may go on using the store.
-
-        Raises
-        ------
-        StoreError
-            If the store is damaged, or another process writes to it all the time.
-        """
-        self._file.check_writable()
-        with AnswerStore(self.path) as other:
-            other.verify()
-            with other._file.writing() as connection:
-                for statement in _SHARE_ROWS:
-                    connection.execute(statement)
-            with other._file.reading() as connection:
-                connection.execute("VACUUM")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

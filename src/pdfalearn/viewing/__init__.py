@@ -20,6 +20,5 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.viewing.page import document as document
     from pdfalearn.viewing.page import element as element
     from pdfalearn.viewing.page import image as image
-    from pdfalearn.viewing.recorded_words import recorded_document as recorded_document
 else:
     __getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -17,33 +17,12 @@ from pdfalearn.files import write_named
 from pdfalearn.text import escaped
 
 # The page's scripts in the order in which they run; the last one shows the parts.
-SCRIPTS = (
-    *("dom", "texts", "model", "notation", "chance", "choosing", "layers", "placing", "layout"),
-    *(
-        "labels",
-        "drawing",
-        "camera",
-        "motion",
-        "diagram",
-        "bars",
-        "likely",
-        "following",
-        "searching",
-    ),
-    *(
-        "captions",
-        "saving",
-        "automaton",
-        "focus",
-        "scale",
-        "chart",
-        "facts",
-        "tree",
-        "run",
-        "frontier",
-    ),
-    *("pair", "recorded", "explored", "start"),
-)
+_SCRIPT_NAMES = """
+    dom texts model notation chance choosing layers placing layout labels drawing camera motion
+    diagram bars likely following searching captions saving automaton focus scale chart facts tree
+    run frontier pair recorded explored start
+"""
+SCRIPTS = tuple(_SCRIPT_NAMES.split())
 STYLES = ("page", "automaton", "chart", "panels")
 
 _FRAME_HEIGHT = "760"
@@ -211,7 +190,7 @@ def page_script() -> str:
 
 
 @cache
-def _join_assets(ending: str, names: Sequence[str]) -> str:
+def _join_assets(ending: str, names: tuple[str, ...]) -> str:
     folder = files(__package__).joinpath("assets")
     texts = [folder.joinpath(f"{name}.{ending}").read_text(encoding="utf-8") for name in names]
     return "\n".join(texts)

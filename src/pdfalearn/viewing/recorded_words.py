@@ -63,37 +63,7 @@ def recorded_parts(
     ]
 
 
-def recorded_document(
-    pdfa: PDFA, corpora: Sequence[CorpusLike], names: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """Return what the page shows, ready for JSON: how often what is taken, odd words or changes."""
-    given = [as_corpus(corpus) for corpus in corpora]
-    alphabet, tallies = count_taken(pdfa, given)
-    symbols = [pdfa.terminal, *pdfa.alphabet]
-    taken = np.sum([tally.counts[:, :-1] for tally in tallies], axis=0) > 0
-    steps = [
-        {
-            "source": state,
-            "symbol": symbols[column],
-            "target": int(pdfa.table[state, column - 1]) if column else None,
-            "probability": float(pdfa.probabilities[state, column]),
-            "counts": [int(tally.counts[state, column]) for tally in tallies],
-        }
-        for state, column in np.argwhere(taken).tolist()
-    ]
-    found: dict[str, Any] = {"words": [tally.words for tally in tallies], "transitions": steps}
-    if len(tallies) == 2:
-        changes = judge_changes(pdfa, alphabet, tallies[0], tallies[1])
-        return found | {"changes": changes.document()}
-    events: list[Symbol] = [*pdfa.alphabet, None]
-    odd = [one._asdict() for one in _find_odd_words(pdfa, given[0])]
-    for one in odd:
-        one["begin"] = [events[code] for code in one.pop("codes")[: one["position"] + 1]]
-        one |= {} if names is None else {"session": names[one["number"] - 1]}
-    return found | {"odd": odd}
-
-
-class _OddWord(NamedTuple):
+class OddWord(NamedTuple):
     """A word and its most surprising step."""
 
     number: int
@@ -106,7 +76,7 @@ class _OddWord(NamedTuple):
     """Infinite where the step is impossible or unknown."""
 
 
-def _find_odd_words(pdfa: PDFA, corpus: Corpus) -> list[_OddWord]:
+def find_odd_words(pdfa: PDFA, corpus: Corpus) -> list[OddWord]:
     """Find the words with the most surprising steps, in the order of ``score --each``."""
     scores, before = score_sessions(pdfa, corpus, other=_IMPOSSIBLE), 0
     ranked, words = scores.rank("largest")[:_MOST_ODD].tolist(), dict[int, list[int]]()
@@ -120,7 +90,7 @@ def _find_odd_words(pdfa: PDFA, corpus: Corpus) -> list[_OddWord]:
         surprisal = inf if known["unknown"] + known["impossible"] else known["largest"]
         symbol = "(unknown)" if known["event"] is None else known["event"]
         place, word = known["after"], words[number]
-        found.append(_OddWord(number + 1, len(word), word, place, symbol, surprisal))
+        found.append(OddWord(number + 1, len(word), word, place, symbol, surprisal))
     return found
 
 
@@ -154,7 +124,7 @@ def odd_data(
     shorts = leave_out_common_ends(events)
     is_joined = are_characters(pdfa.alphabet)
     entries = []
-    for one in _find_odd_words(pdfa, corpus):
+    for one in find_odd_words(pdfa, corpus):
         begin = one.codes[: min(one.position, _MOST_STEPS)]
         known = [code for code in begin if code < len(pdfa.alphabet)]  # others lead nowhere
         states = accumulate(

@@ -15,7 +15,8 @@ from pdfalearn import PDFA, load, save
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.io import load_model, load_pdfa
 from pdfalearn.io.pautomac import read_pautomac
-from pdfalearn.models import PFA
+from pdfalearn.models import PFA, WFA
+from pdfalearn.multiplicity import minimise_wfa
 from tests.cli.program import error_of, run, run_json
 from tests.io.samples import ENDINGS
 from tests.support import examples, paper_data
@@ -59,10 +60,14 @@ def test_all_comes_back_to_the_last_bit(states: int, symbols: int, seed: int, fo
     names = ["a", 'b"', 7, "\ud800"][:symbols]
     initial = random.dirichlet(np.ones(states))
     pfa = PFA(names, initial=initial, matrices=matrices, ends=tables[:, 0])
+    wfa = WFA(names, initial=-initial, matrices=3 * matrices, ends=-tables[:, 0])
     for ending in ENDINGS:
-        save(pfa, folder / f"x{ending}")
-        assert load(folder / f"x{ending}") == pfa
-        assert load_model(folder / f"x{ending}") == pfa
+        for saved in (pfa, wfa):
+            save(saved, folder / f"x{ending}")
+            loaded = load(folder / f"x{ending}")
+            assert loaded == saved
+            assert type(loaded) is type(saved)
+            assert load_model(folder / f"x{ending}") == saved
 
 
 def test_where_a_pdfa_is_needed(tmp_path: Path) -> None:
@@ -79,6 +84,7 @@ BAD = {
     "initial sums to 0.5": lambda text: text.replace("[0.25,0.75]", "[0.25,0.25]"),
     "initial is not an array of numbers": lambda text: text.replace("[0.25,", '["often",'),
     "matrices is not an array of numbers": lambda text: text.replace("[0.1,0.0]", "[0.1]"),
+    "its format is 'dfa', not 'pdfa'": lambda text: text.replace('"pfa"', '"dfa"'),
     "version 2 is newer": lambda text: text.replace('"version":1', '"version":2'),
     "neither a string nor an integer": lambda text: text.replace('["0","1"]', '["0",1.5]'),
 }
@@ -93,6 +99,20 @@ def test_bad_files(message: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(FileFormatError, match=message):
         load(path)
+
+
+def test_a_wfa_is_no_pfa(tmp_path: Path) -> None:
+    odd = WFA("a", initial=[1], matrices=[[[-0.5]]], ends=[1.5])
+    save(odd, tmp_path / "x.json")
+    text = (tmp_path / "x.json").read_text()
+    (tmp_path / "x.json").write_text(text.replace('"wfa"', '"pfa"'))
+    with pytest.raises(FileFormatError, match="matrices has entries that are not probabilities"):
+        load(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text(text.replace("-0.5", "1e999"))
+    with pytest.raises(FileFormatError, match="matrices has entries that are not finite"):
+        load(tmp_path / "x.json")
+    with pytest.raises(InputError, match="cannot save a file of this ending"):
+        save(odd, tmp_path / "x.dot")
 
 
 def test_bad_archives(tmp_path: Path) -> None:
@@ -121,8 +141,8 @@ def test_a_model_of_pautomac(tmp_path: Path) -> None:
 
 
 BAD_MODELS = {
-    ("(0) 0.25", "(0) 0.2"): "initial sums to 0.95, not to 1",
-    ("(0,1,2) 0.1", "(0,1,2) 0.3"): "line 7: state 0: its weights sum to 1.2, not to 1",
+    ("(0) 0.25", "(0) 0.2"): "line 2: the probabilities that words begin in states do not",
+    ("(0,1,2) 0.1", "(0,1,2) 0.3"): "line 11: state 0, symbol 1: T: has 1.2, not 1",
     ("(2,0) 0.2", "(2,0) 0.1"): "line 5: state 2: its weights sum to 0.95, not to 1",
     ("\t(2,0,0) 1.0\n", ""): "line 8: state 2, symbol 0 has a probability, but no successor",
     ("(2,1,2) 0.5", "(9,1,2) 0.5"): "line 15: state 9 is unknown",
@@ -171,3 +191,6 @@ def test_the_command_line_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
         error = error_of(command[0], "1.pautomac_model.txt", *command[1:])
         assert "is an automaton that is not deterministic, and here a deterministic one" in error
     assert json.loads(Path("learnt.json").read_text())["format"] == "pdfa"
+    save(minimise_wfa(load("1.pautomac_model.txt")), "wfa.npz")
+    run("distill", "wfa.npz", "--symbols", 500, "-o", "distilled.json")
+    assert "is an automaton that is not deterministic" in error_of("info", "wfa.npz")

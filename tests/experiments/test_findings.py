@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdfalearn.experiments.observations import (
-    Observation,
+from pdfalearn.experiments.findings import (
+    Published,
     fit_line,
-    fit_power,
     medians,
     speed_ups,
 )
 from pdfalearn.experiments.runs import OURS
 
 
-def observation(learner: str, states: int, seconds: float, size: int | None = 7) -> Observation:
-    return Observation(OURS, 1, 100, learner, states, seconds, 1, size)
+def observation(learner: str, states: int, seconds: float, size: int | None = 7) -> Published:
+    return Published(1, 100, learner, states, seconds, 1, size, OURS)
 
 
 RUNS = [
@@ -50,21 +47,8 @@ def test_speed_ups_are_where_both_have_run() -> None:
     assert speed_ups(RUNS[4:], "target_states") == {}
 
 
-def test_speed_ups_are_over_targets_that_both_have_learnt() -> None:
-    slow = [replace(one, target="b", seconds=90.0) for one in RUNS[:1]]
-    assert speed_ups([*RUNS, *slow], "target_states") == speed_ups(RUNS, "target_states")
-
-
-@given(st.floats(0.001, 1000), st.floats(-3, 3), st.integers(2, 20))
-def test_power_laws_are_found(factor: float, exponent: float, count: int) -> None:
-    places = np.geomspace(10, 1000, count)
-    found = fit_power(places.tolist(), (factor * places**exponent).tolist())
-    assert found is not None
-    assert found == pytest.approx((factor, exponent), rel=1e-6, abs=1e-6)
-
-
 def test_there_is_no_trend_through_one_place() -> None:
-    assert fit_power([5, 5], [1, 2]) is None
+    assert fit_line([5, 5], [1, 2]) is None
     assert fit_line([], []) is None
 
 
