@@ -3,46 +3,51 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from pdfalearn.arrays import numbered_rows
 from pdfalearn.equivalence import check_equivalence, checked_keys, quotient
 from pdfalearn.errors import InputError
-from pdfalearn.learners._explanations import Explanation, explain
 from pdfalearn.observations import UNDEFINED, UNKNOWN, ObservationTree
 from pdfalearn.pdfa import PDFA, check_pdfa
-from pdfalearn.reachability import reachable_in
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 from pdfalearn.words import Words, visited_states
 
-# What an explanation of a walk costs: that a transition leads elsewhere, and how much more for each
-# of at most this many walks that have taken it; that it leads somewhere where nothing is guessed;
-# that a state has another class, before and after it was seen; and
-# the first class of a kind of states.
-_ELSEWHERE, _FOR_EACH_WALK, _MOST_WALKS, _ANYWHERE = 4, 2, 3, 1
-_OTHER_CLASS, _OTHER_SEEN_CLASS, _FIRST_CLASS = 6, 12, 0
 # Where distributions on the way cost something, one of this many is asked for.
 _EVERY = 4
-# Walks are explained anew at most this often before more is asked.
-_ROUNDS = 12
-# What follows a transition in a walk has at least this many symbols more than tell states apart.
-# This many random words are tried to part states.
-_TRIED = 64
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# So many symbols more than tell states apart are read before a state is believed.
 _MORE, _LONGEST_TAIL = 2, 32
+# A wrong transition is searched in this many tails before a walk is wrong; a change is compared
+# over this many tails behind.
+_BEFORE, _BEHIND = 2, 3
+# Of the changes that explain a walk equally well, at most this many are tried.
+_MOST_TRIED = 24
+
+# A guess is of no use after more changes than this, and one in this many symbols of the walks.
+_CHANGES, _APART = 6, 10
 
 # A state, a symbol, and the state that this leads to now.
 Change = tuple[int, int, int]
 
 
+class Wrong(NamedTuple):
+    """A walk that is not as guessed, and the changes that explain most of what follows."""
+
+    changes: list[Change]
+    # Whether they explain so much that one of them may be believed.
+    is_explained: bool
+    # The transitions of the walk before it is wrong.
+    suspects: list[tuple[int, int]]
+
+
 class Guess:
     """An automaton that a model is guessed to be, over the symbols of the model.
 
-    Every walk has a cheapest explanation: the states that it visits, where as few transitions as
-    possible lead elsewhere than guessed. Of several explanations that are as cheap, none is
-    trusted before another walk has one in common with it.
+    The guess agrees with a walk up to the first place where the class is another one. A transition
+    is changed where this makes all walks together agree for longer than any other change does; so
+    changes come to an end. What other changes would do as well is left open for more walks.
     """
 
     def __init__(self, reference: PDFA, observations: ObservationTree) -> None:
@@ -57,42 +62,31 @@ class Guess:
         theirs = np.array([small.alphabet.index(ours.symbols[place]) for place in columns])
         self._observations = observations
         size, symbols = len(small), len(ours)
-        self.table: Codes = np.full((size, symbols), -1, dtype=np.int32)
-        """Where transitions are guessed to lead; -1 where that is not known."""
-        self.table[:, columns] = small.table[:size, theirs]
-        self.rows: Floats = np.zeros((size, symbols + 1))
-        """The distributions that the reference says."""
-        self.rows[:, 0] = small.probabilities[:, 0]
-        self.rows[:, columns + 1] = small.probabilities[:, theirs + 1]
-        self.rows[:, 0] += 1 - self.rows.sum(axis=1)  # for symbols that the model does not have
-        # States that the reference has in one class are of one kind. The class of each kind is the
-        # model's; UNKNOWN until it has shown one.
-        self._kinds = numbered_rows(checked_keys(by, self.rows))
-        self._examples = np.unique(self._kinds, return_index=True)[1]
-        self._class_of = np.full(len(self._examples), UNKNOWN)
-        self.initial = 0
-        self.seen: Integers = np.full(size, -1)
+        # The last row of every array stands for undefined; indices of -1 lead there.
+        self.table: Codes = np.full((size + 1, symbols), -1, dtype=np.int32)
+        """Where transitions are guessed to lead; -1 where they are undefined or not known."""
+        self.table[:-1, columns] = small.table[:size, theirs]
+        self._rows: Floats = np.zeros((size + 1, symbols + 1))
+        self._rows[:-1, 0] = small.probabilities[:, 0]
+        self._rows[:-1, columns + 1] = small.probabilities[:, theirs + 1]
+        self._rows[:, 0] += 1 - self._rows.sum(axis=1)  # for symbols the model does not have
+        # States that the reference has in one class are of one kind. When the class of one of them
+        # is seen, it is guessed for all.
+        self._kinds = np.append(numbered_rows(checked_keys(by, self._rows[:-1])), -1)
+        self._labels = np.append(np.full(size, UNKNOWN), UNDEFINED)
+        self.seen: Integers = np.full(size + 1, -1)
         """The node of a word that leads to each state; -1 if no walk has."""
         self.possible: Flags = self.table >= 0
         """Which symbols are possible; before a state is seen, as the reference says."""
-        self.counts: Integers = np.zeros((size, symbols), dtype=np.int64)
-        """How many walks have taken each transition."""
-        self.suspects: Flags = np.zeros((size, symbols), dtype=bool)
-        """Which transitions may be wrong, as walks are not as they say."""
-        # The transitions that have changed since walks were last explained.
-        self._fresh: set[tuple[int, int]] = set()
-        # What would explain each walk that is not as guessed.
-        self._alternatives: dict[int, list[set[Change]]] = {}
-        self._random = np.random.default_rng(0)
-        self._first = self.table.copy()
-        self.open: list[list[Change]] = []
-        self._is_changed = np.zeros((size, symbols), dtype=bool)
+        self.counts: Integers = np.zeros((size + 1, symbols), dtype=np.int64)
+        """How many walks have tested each transition."""
+        self.changes = 0
+        """How often the guess has changed."""
         self._words: list[list[int]] = []
         self._paths: list[Integers] = []
-        self._states: list[Integers] = []
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.table) - 1
 
     @property
     def walks(self) -> int:
@@ -106,286 +100,178 @@ class Guess:
         length = math.ceil(math.log(max(2, len(self))) / math.log(classes)) + _MORE
         return min(length, _LONGEST_TAIL)
 
+    def has_changed_much(self) -> bool:
+        """Return whether the guess has changed too often to be of use."""
+        return self.changes > _CHANGES + sum(map(len, self._words)) / _APART
+
     def add(self, word: list[int]) -> None:
-        """Ask for a walk, up to where it is undefined.
+        """Ask for a walk, which ends where it is undefined.
 
         Where distributions on the way cost something, those of new states and some more are asked.
         """
-        words = Words.of([word])
-        path = self._observations.path(words)
-        if self._observations.query_cost.prefix == 0:
-            self._observations.ask_path(words)
+        words, observations = Words.of([word]), self._observations
+        path = observations.path(words)
+        if observations.query_cost.prefix == 0:
+            observations.ask_path(words)
         else:
-            states = self._runs(words)
+            states = visited_states(self.table, 0, words)
             is_asked = np.arange(len(path)) % _EVERY == 0
-            is_asked |= np.append(self.seen, -1)[states] < 0
-            self._observations.ask(path[is_asked | (states < 0)])
-        self._words.append(word)
-        self._paths.append(path)
-        self._states.append(np.full(len(path), -1))
-        self._cut(self.walks - 1)
-
-    def _cut(self, walk: int) -> None:
-        """Cut a walk where it is undefined."""
-        is_undefined = self._observations.nodes.classes[self._paths[walk]] == UNDEFINED
-        if is_undefined.any():
-            length = int(is_undefined.argmax())
-            self._words[walk] = self._words[walk][: length - 1]
-            self._paths[walk] = self._paths[walk][:length]
-            self._states[walk] = np.full(length, -1)
-
-    def _ask_all(self, walk: int) -> None:
-        """Ask for all that is not known along a walk."""
-        path, classes = self._paths[walk], self._observations.nodes.classes
-        if (classes[path] == UNKNOWN).any():
-            self._observations.ask(path)
-            self._cut(walk)
+            observations.ask(path[is_asked | (self.seen[states] < 0)])
+        is_undefined = observations.nodes.classes[path] == UNDEFINED
+        length = int(is_undefined.argmax()) if is_undefined.any() else len(word)
+        self._words.append(word[:length])
+        self._paths.append(path[: length + 1])
 
     def make_pdfa(self) -> PDFA:
-        """Return the part that can be reached, with the distributions that the model has told."""
-        states = reachable_in(self.table, self.initial).states
-        numbers = np.full(len(self) + 1, -1)
-        numbers[states] = np.arange(len(states))
-        rows, seen = self.rows[states], self.seen[states]
+        """Return the automaton, with the distributions that were seen where some were."""
+        rows, seen = self._rows[:-1].copy(), self.seen[:-1]
         rows[seen >= 0] = self._observations.rows(seen[seen >= 0])
-        ends = np.maximum(numbers[self.table[states]], 0)
-        table = np.where(rows[:, 1:] > 0, ends, -1)
+        table = np.where(rows[:, 1:] > 0, np.maximum(self.table[:-1], 0), -1)
         return PDFA(alphabet=self._observations.alphabet, transitions=table, probabilities=rows)
 
-    def count_changes(self) -> float:
-        """Return how many changes explain the last walk."""
+    def settle(self, *, is_forced: bool) -> list[Wrong]:
+        """Change the guess until changes explain no more; return the walks that stay wrong.
+
+        Where it is forced, changes that explain little count, too, and any of several.
+        """
         self._learn_classes()
-        walk = self.walks - 1
-        self._ask_all(walk)
-        self._take_states(walk, self._explain(walk).states)
-        return self._change_classes(walk) + self._explain(walk).cost / _ELSEWHERE
+        while True:
+            words, classes, runs = self._run_all()
+            borders = words.offsets + np.arange(self.walks + 1)
+            agreed = self._agreement(runs, classes, borders)
+            self._learn_states(words, classes, runs, borders, agreed)
+            before, open_ = self.changes, []
+            for walk in (agreed < np.diff(borders)).nonzero()[0].tolist():
+                if (wrong := self._explain(walk)) is not None:
+                    wrong = self._improve(wrong, is_forced=is_forced)
+                if wrong is not None:
+                    open_.append(wrong)
+            if self.changes == before or self.has_changed_much():
+                return open_
 
-    def settle(self) -> int:
-        """Change the guess until it is as walks say; return how many remain unexplained."""
-        self._learn_classes()
-        self.open = []
-        self._fresh.clear()
-        self._alternatives.clear()
-        for _ in range(_ROUNDS):
-            wrong = self._take_runs()
-            self.suspects[:] = False
-            if not wrong or not self._change(wrong):
-                return len(wrong)
-        return len(self._take_runs())
+    # How walks are as guessed
 
-    def labels(self) -> Integers:
-        """Return the class of every state."""
-        return self._class_of[self._kinds]
-
-    # How walks are explained
-
-    def _take_runs(self) -> list[int]:
-        """Take over the states of the walks that are as guessed; return the others."""
+    def _run_all(self) -> tuple[Words, Integers, Integers]:
         words = Words.of(self._words)
-        runs = self._runs(words)
-        classes = self._observations.nodes.classes[np.concatenate(self._paths)]
-        is_wrong = np.append(self.labels(), UNDEFINED)[runs] != classes
-        is_wrong &= classes != UNKNOWN
-        begins = (words.offsets + np.arange(len(self._words) + 1)).tolist()
-        wrong = []
-        for walk, (begin, end) in enumerate(pairwise(begins)):
-            if is_wrong[begin:end].any():
-                wrong.append(walk)
-            else:
-                self._see(walk, runs[begin:end])
-                self._take_states(walk, runs[begin:end])
-                self._alternatives.pop(walk, None)
-        self._count()
-        return wrong
+        classes = self._observations.nodes.classes[np.concatenate(self._paths)].astype(np.int64)
+        return words, classes, visited_states(self.table, 0, words).astype(np.int64)
 
-    def _runs(self, words: Words) -> Integers:
-        """Return the states along words, as guessed."""
-        table = np.vstack((self.table, np.full(self.table.shape[1], -1, dtype=np.int32)))
-        return visited_states(table, self.initial, words).astype(np.int64)
+    def _agrees(self, labels: Integers, classes: Integers | int) -> Flags:
+        """Return whether guesses may be right: the same classes, or new ones if none is guessed."""
+        is_new = ~np.isin(classes, self._labels)
+        agrees: Flags = (labels == classes) | (classes == UNKNOWN)
+        return agrees | ((labels == UNKNOWN) & is_new)
 
-    def _see(self, walk: int, states: Integers) -> None:
-        """Note the distributions of states that a walk has visited first."""
-        for place in ((states >= 0) & (self.seen[states] < 0)).nonzero()[0].tolist():
-            state, node = int(states[place]), self._paths[walk][place : place + 1]
-            if self.seen[state] < 0 and self._observations.nodes.rows[node[0]] >= 0:
-                self.seen[state] = node[0]
-                self.possible[state] = self._observations.rows(node)[0, 1:] > 0
-                self.table[state, ~self.possible[state]] = -1
-
-    def _take_states(self, walk: int, states: Integers) -> None:
-        """Take over the states along a walk but for its end, which tells little."""
-        states = states.copy()
-        if states[-1] < 0 or self.possible[states[-1]].any():
-            states[max(1, len(states) - self.tail) :] = -1
-        self._states[walk] = states
-
-    def _count(self) -> None:
-        """Count the walks that have taken each transition."""
-        symbols = Words.of(self._words).next_columns() - 1
-        states = np.concatenate(self._states)
-        befores, afters = states, np.append(states[1:], -1)
-        is_known = (symbols >= 0) & (befores >= 0) & (afters >= 0)
-        befores, afters, taken = befores[is_known], afters[is_known], symbols[is_known]
-        agrees = self.table[befores, taken] == afters
-        self.counts[:] = 0
-        np.add.at(self.counts, (befores[agrees], taken[agrees]), 1)
-
-    def _explain(self, walk: int) -> Explanation:
-        """Find the cheapest explanations of a walk."""
-        classes = self._observations.nodes.classes[self._paths[walk]].tolist()
-        costs = {class_: self._class_costs(class_) for class_ in set(classes)}
-        costs_along = [costs[class_] for class_ in classes]
-        return explain(self._words[walk], self.table, self.initial, self._prices(), costs_along)
-
-    def _prices(self) -> Integers:
-        """Return for each symbol and state what it costs that a transition leads elsewhere."""
-        prices = _ELSEWHERE + _FOR_EACH_WALK * np.minimum(self.counts, _MOST_WALKS)
-        return np.where(self.table < 0, _ANYWHERE, prices - self._is_changed).T.copy()
-
-    def _class_costs(self, class_: int) -> Integers:
-        """Return what it costs that each state has a class."""
-        labels = self.labels()
-        if class_ == UNKNOWN:
-            return np.zeros(len(labels), dtype=np.int64)
-        costs = np.where(self.seen >= 0, _OTHER_SEEN_CLASS, _OTHER_CLASS)
-        if class_ not in self._class_of:
-            costs[labels == UNKNOWN] = _FIRST_CLASS
-        costs[labels == class_] = 0
-        return costs
-
-    # What changes
-
-    def _change(self, wrong: list[int]) -> bool:
-        """Change what explains walks; return whether anything was changed.
-
-        Between two places where the state is certain, the changes of a walk are alternatives. One
-        is made if nothing else explains all the places that it explains, first those that explain
-        more than one.
-        """
-        is_changed = False
-        for walk in wrong:
-            if walk not in self._alternatives:
-                self._ask_all(walk)
-                known = self._explain(walk)
-                self._alternatives[walk] = self._find_alternatives(walk, known)
-                self._take_states(walk, known.states)
-                self._see(walk, self._states[walk])
-                is_changed |= self._change_classes(walk) > 0
-        groups = [group for walk in wrong for group in self._alternatives[walk]]
-        owners = [walk for walk in wrong for _ in self._alternatives[walk]]
-        voters: dict[Change, list[int]] = {}
-        for number, group in enumerate(groups):
-            for change in group:
-                voters.setdefault(change, []).append(number)
-                self.suspects[change[:2]] = True
-        done: set[int] = set()
-        made: list[Change] = []
-        self.open = []
-        for change in sorted(voters, key=lambda change: (-len(voters[change]), change)):
-            those = voters[change]
-            if not done.isdisjoint(those):
-                continue
-            if made and len(those) == 1:
-                break
-            both = set.intersection(*(groups[i] for i in those))
-            done.update(those)
-            if len(both) > 1 and len({other[:2] for other in both}) == 1:
-                word = self.part(sorted(other[2] for other in both))
-                if not word:
-                    both = {min(both)}
-            if len(both) > 1:
-                self.open.append(sorted(both))
-            elif min(both)[:2] not in self._fresh:
-                made.append(min(both))
-        for before, symbol, after in made:
-            self.table[before, symbol] = after
-            self._is_changed[before, symbol] = True
-            self._fresh.add((before, symbol))
-            for number in voters[before, symbol, after]:
-                self._alternatives.pop(owners[number], None)
-        self._count()
-        return is_changed or bool(made)
-
-    def _find_alternatives(self, walk: int, known: Explanation) -> list[set[Change]]:
-        """Return the changes that would explain a walk, alternatives in one set."""
-        word, parts = self._words[walk], np.cumsum(known.states >= 0)
-        found: dict[int, set[Change]] = {}
-        for place, befores, afters in known.changes:
-            if place < len(word) - self.tail:
-                symbol = word[place]
-                found.setdefault(int(parts[place]), set()).update(
-                    (before, symbol, after)
-                    for before in befores
-                    for after in afters
-                    if self.table[before, symbol] != after
-                )
-        return [*found.values()]
-
-    def part(self, states: list[int]) -> list[int]:
-        """Return a word after which the most of some states part; none if it finds no word."""
-        words = self._random.integers(self.table.shape[1], size=(_TRIED, 2 * self.tail))
-        ends = np.tile(np.array(states), (_TRIED, 1))
-        labels = np.append(self.labels(), UNDEFINED).astype(np.uint64)
-        table = np.vstack((self.table, np.full(self.table.shape[1], -1)))
-        seen = np.zeros(ends.shape, dtype=np.uint64)
-        for symbols in words.T:
-            ends = table[ends, symbols[:, None]]
-            seen = (seen + labels[ends] + np.uint64(1)) * _FACTOR  # a hash of what was seen
-        counts = (np.diff(np.sort(seen, axis=1), axis=1) > 0).sum(axis=1)
-        return words[counts.argmax()].tolist() if counts.any() else []
-
-    def forget(self) -> int:
-        """Take all changes back, and explain all walks together anew, as `settle` does."""
-        size = len(self._first)
-        self.table[:size] = np.where(self.possible[:size], self._first, -1)
-        self._is_changed[:] = False
-        self.counts[:] = 0
-        self._states = [np.full(len(states), -1) for states in self._states]
-        return self.settle()
-
-    def _change_classes(self, walk: int) -> int:
-        """Where a walk visits a state for certain that has another class, make a state of it.
-
-        Return how often that was so. Classes that come first do not count.
-        """
-        states, word = self._states[walk], self._words[walk]
-        classes = self._observations.nodes.classes[self._paths[walk]]
-        is_wrong = (states >= 0) & (self.labels()[states] != classes) & (classes != UNKNOWN)
-        count = 0
-        for place in is_wrong.nonzero()[0].tolist():
-            state, class_ = int(states[place]), int(classes[place])
-            kind = self._kinds[state]
-            if self._class_of[kind] == class_:
-                continue
-            is_new = class_ not in self._class_of
-            if self._class_of[kind] == UNKNOWN and is_new:
-                self._class_of[kind] = class_
-                continue
-            if is_new:
-                self._class_of = np.append(self._class_of, class_)
-            count += 1
-            new_kind = int((self._class_of == class_).argmax())
-            if self.seen[state] < 0 or self._class_at(self.seen[state]) == class_:
-                self._kinds[state] = new_kind
-            elif place and states[place - 1] >= 0:
-                self.table[states[place - 1], word[place - 1]] = self._clone(state, new_kind)
-        return count
-
-    def _class_at(self, node: int) -> int:
-        return int(self._observations.nodes.classes[node])
-
-    def _clone(self, state: int, kind: int) -> int:
-        """Add a state like another one, of another class."""
-        self._kinds = np.append(self._kinds, kind)
-        self.seen = np.append(self.seen, -1)
-        for name in ("table", "rows", "possible", "counts", "suspects", "_is_changed"):
-            array = getattr(self, name)
-            setattr(self, name, np.vstack((array, array[state])))
-        self.counts[-1] = 0
-        return len(self) - 1
+    def _agreement(self, runs: Integers, classes: Integers, borders: Integers) -> Integers:
+        """Return for how many places each walk is as guessed."""
+        wrong = np.append((~self._agrees(self._labels[runs], classes)).nonzero()[0], len(runs))
+        firsts = wrong[np.searchsorted(wrong, borders[:-1])]
+        agreed: Integers = np.minimum(firsts, borders[1:]) - borders[:-1]
+        return agreed
 
     def _learn_classes(self) -> None:
         """Look up the classes that the model has shown of what the reference says."""
-        found = self._observations.classes_of(self.rows[self._examples])
-        new = (self._class_of[: len(found)] == UNKNOWN) & (found >= 0)
-        self._class_of[: len(found)][new] = found[new]
+        unknown = (self._labels == UNKNOWN).nonzero()[0]
+        found = self._observations.classes_of(self._rows[unknown])
+        self._labels[unknown[found >= 0]] = found[found >= 0]
+
+    def _learn_states(
+        self, words: Words, classes: Integers, runs: Integers, borders: Integers, agreed: Integers
+    ) -> None:
+        """Note what the walks show as far as they agree: classes, distributions, what is tested."""
+        places = np.arange(len(runs)) - np.repeat(borders[:-1], np.diff(borders))
+        is_sure = places < np.repeat(agreed, np.diff(borders))
+        for place in (is_sure & (self._labels[runs] == UNKNOWN) & (classes >= 0)).nonzero()[0]:
+            state, class_ = int(runs[place]), classes[place]
+            if self._labels[state] == UNKNOWN and class_ not in self._labels:
+                same = (self._kinds == self._kinds[state]) & (self._labels == UNKNOWN)
+                self._labels[same] = class_
+        is_seen = (is_sure & (runs >= 0) & (classes >= 0)).nonzero()[0]
+        states, firsts = np.unique(runs[is_seen], return_index=True)
+        self.seen[:] = -1
+        self.seen[states] = np.concatenate(self._paths)[is_seen[firsts]]
+        self.possible = self.table >= 0
+        self.possible[states] = self._observations.rows(self.seen[states])[:, 1:] > 0
+        # The last symbols of a walk tell little, but where nothing can follow.
+        ends = runs[borders[1:] - 1]
+        is_whole = (agreed == np.diff(borders)) & ~self.possible[ends].any(axis=1)
+        tested = np.where(is_whole, agreed, agreed - self.tail)
+        symbols = words.next_columns() - 1
+        taken = (places + 1 < np.repeat(tested, np.diff(borders))) & (symbols >= 0)
+        self.counts[:] = 0
+        np.add.at(self.counts, (runs[taken], symbols[taken]), 1)
+
+    # How walks that are not are explained
+
+    def _explain(self, walk: int) -> Wrong | None:
+        """Find the changes of one transition that explain most of a walk; None if it is right."""
+        word, path = self._words[walk], self._paths[walk]
+        nodes = self._observations.nodes
+        if (nodes.classes[path] == UNKNOWN).any():
+            self._observations.ask(path)
+        classes = nodes.classes[path].astype(np.int64)
+        run = visited_states(self.table, 0, Words.of([word])).astype(np.int64)
+        wrong = (~self._agrees(self._labels[run], classes)).nonzero()[0]
+        if not len(wrong):
+            return None
+        place = int(wrong[0])
+        begin = max(0, place - _BEFORE * self.tail)
+        end = min(len(word), place + _BEHIND * self.tail)
+        suspects = [(int(run[i]), word[i]) for i in range(begin, place)]
+        if classes[place] >= 0 and classes[place] not in self._labels:
+            self._add_class(walk, place, run, int(classes[place]))
+            return None
+        # For every state, how far the rest of the walk is as guessed if it is there.
+        reach = np.full(len(self.table), end + 1)
+        furthest, found = 0, list[Change]()
+        for here in range(end, begin, -1):
+            if here < len(word):
+                reach = reach[self.table[:, word[here]]] if here < end else reach
+            reach = np.where(self._agrees(self._labels, int(classes[here])), reach, here)
+            if here <= place:
+                if (most := int(reach.max())) > furthest:
+                    furthest, found = most, []
+                if most == furthest:
+                    state, symbol = suspects[here - 1 - begin]
+                    ends = (reach == most).nonzero()[0]
+                    ends = np.where(ends == len(self), -1, ends)
+                    found += [(state, symbol, int(after)) for after in ends[:_MOST_TRIED]]
+        is_explained = furthest >= min(place + self.tail, end + 1)
+        return Wrong(found[:_MOST_TRIED], is_explained, suspects)
+
+    def _improve(self, wrong: Wrong, *, is_forced: bool) -> Wrong | None:
+        """Make the change that lets all walks agree for longest; return what stays open."""
+        if not wrong.changes or not (wrong.is_explained or is_forced):
+            return wrong
+        words, classes, runs = self._run_all()
+        borders = words.offsets + np.arange(self.walks + 1)
+        least = int(self._agreement(runs, classes, borders).sum())
+        gains = []
+        for state, symbol, after in wrong.changes:
+            old, self.table[state, symbol] = self.table[state, symbol], after
+            runs = visited_states(self.table, 0, words).astype(np.int64)
+            gains.append(int(self._agreement(runs, classes, borders).sum()) - least)
+            self.table[state, symbol] = old
+        best = max(gains)
+        chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
+        if best <= 0 or (len(chosen) > 1 and not is_forced):
+            return wrong._replace(changes=chosen if best > 0 else [])
+        state, symbol, after = chosen[0]
+        self.table[state, symbol] = after
+        self.changes += 1
+        return None
+
+    def _add_class(self, walk: int, place: int, run: Integers, class_: int) -> None:
+        """Where a class is new, give it to a state not seen so far, or to a new one like it."""
+        state = int(run[place])
+        self.changes += 1
+        if state >= 0 and self.seen[state] < 0:
+            self._labels[state], self.seen[state] = class_, self._paths[walk][place]
+            return
+        new = len(self)
+        for name in ("table", "_rows", "possible", "counts", "_kinds", "_labels", "seen"):
+            array = getattr(self, name)
+            setattr(self, name, np.insert(array, new, array[state], axis=0))
+        self._labels[new], self.seen[new], self.counts[new] = class_, -1, 0
+        if place:
+            self.table[run[place - 1], self._words[walk][place - 1]] = new

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from pdfalearn.equivalence import check_equivalence, distinguish, quotient
 from pdfalearn.errors import OracleError
-from pdfalearn.learners._guess import Guess
+from pdfalearn.learners._guess import Guess, Wrong
 from pdfalearn.learners.protocol import Findings
 from pdfalearn.learners.quant import QuaNT
 from pdfalearn.models import AutomatonModel
 from pdfalearn.observations import UNDEFINED, ObservationTree
 from pdfalearn.pdfa import PDFA
-from pdfalearn.reachability import reachable, reachable_in
-from pdfalearn.typing import Integers
+from pdfalearn.reachability import reachable_in
+from pdfalearn.typing import Codes, Integers
 from pdfalearn.words import Words, visited_states
 
 # Walks have at least this many symbols, or this many times the depth of the guess if that is more.
 _SYMBOLS, _TIMES = 64, 2
 # Larger guesses are not walked through.
 _MOST_CELLS = 2**17
-# A guess is dropped if the first walks show more changes than this, or than one in this many
-# symbols; and after this many walks, and one for this many transitions.
-_FIRST_WALKS, _CHANGES, _APART = 3, 6, 10
-_WALKS, _TRANSITIONS = 16, 5
-# How often walks may stay unexplained before all changes are taken back.
-_PATIENCE = 2
+# A guess is dropped after this many walks, and one for this many transitions.
+_WALKS, _TRANSITIONS = 24, 4
+# How often nothing may explain walks before what explains little is taken, and then is dropped.
+_PATIENCE = 4
 # Of the counterexamples to a guess, at most this many become walks.
 _ENOUGH = 10
 
@@ -101,40 +101,34 @@ class RelearningQuaNT(QuaNT):
         return found
 
     def unresolved(self) -> Integers:
-        """Return the transitions that no walk has taken, or QuaNT's unresolved ones."""
-        if self._is_dropped or self._told is None:
+        """Return the transitions that no walk has tested, or QuaNT's unresolved ones."""
+        if self._told is None:
             return super().unresolved()
-        pdfa, guess = self._told.hypothesis(), self._guess
-        part = reachable(pdfa)
-        members = np.full(len(pdfa), guess.initial)
-        above = pdfa.transitions[part.states[part.parents]]
-        symbols = (above == part.states[:, None]).argmax(axis=1).tolist()
-        states, parents = part.states.tolist(), part.states[part.parents].tolist()
-        for state, parent, symbol in list(zip(states, parents, symbols, strict=True))[1:]:
-            members[state] = max(0, guess.table[members[parent], symbol])
-        is_open = (guess.counts[members] == 0) & (pdfa.transitions >= 0)
-        return np.flatnonzero(is_open)
+        guess, words = self._guess, self._told.findings().access_words
+        members = [0]
+        for parent, symbol in zip(words.parents[1:], words.symbols[1:], strict=True):
+            members.append(max(0, int(guess.table[members[parent], symbol])))
+        is_tested = guess.counts[np.array(members)[words.ends]] > 0
+        return np.flatnonzero(~is_tested & (self._told.hypothesis().transitions >= 0))
 
     def findings(self, states: int = 0) -> Findings:
         """Return what `QuaNT` does, and how much rests on walks."""
-        source = self if self._is_dropped or self._told is None else self._told
-        guess = self._guess
-        found = reachable_in(guess.table, guess.initial).states
-        is_used = np.zeros(guess.table.shape, dtype=bool)
-        if not self._is_dropped:
-            is_used[found] = guess.possible[found]
+        guess, is_dropped = self._guess, self._told is None
+        is_used = guess.possible.copy()
+        is_used[~np.isin(np.arange(len(is_used)), reachable_in(guess.table, 0).states)] = False
         report: dict[str, object] = {
             "states": self._known,
-            "dropped": self._is_dropped,
+            "dropped": is_dropped,
             "walks": guess.walks,
-            "not_sifted": int(is_used.sum()),
-            "not_tested": int((is_used & (guess.counts == 0)).sum()),
+            "not_sifted": 0 if is_dropped else int(is_used.sum()),
+            "not_tested": 0 if is_dropped else int((is_used & (guess.counts == 0)).sum()),
         }
-        return QuaNT.findings(source, states)._replace(reference=report)
+        source = QuaNT.findings(self, states) if self._told is None else self._told.findings(states)
+        return source._replace(reference=report)
 
     def refine(self, counterexamples: Words) -> None:
         """Walk along counterexamples to the guess, or split leaves."""
-        if self._is_dropped or self._told is None:
+        if self._told is None:
             super().refine(counterexamples)
             return
         guess, observations = self._guess, self.observations
@@ -148,65 +142,52 @@ class RelearningQuaNT(QuaNT):
                 name = observations.alphabet.decode(word)
                 raise OracleError(f"the word {name} is not a counterexample to the hypothesis")
             guess.add(word + self._draw(-1, guess.tail))
-        self._most += 1
         self._walk()
-
-    def _drop(self) -> None:
-        """Learn from the beginning, without the guess."""
-        self._is_dropped, self._told, self.size = True, None, 0
-        super().start()
 
     # Walks
 
     def _walk(self) -> None:
-        """Walk until every transition of the guess has been taken and all walks are explained."""
-        guess, unexplained, asked, changes, symbols = self._guess, 0, -1, 0.0, 0
-        while guess.walks <= self._most:
-            if 0 < guess.walks <= _FIRST_WALKS:
-                changes += guess.count_changes()
-                if changes > _CHANGES + symbols / _APART:
-                    break
-            left = guess.settle() if guess.walks else 0
-            unexplained = unexplained + 1 if left else 0
-            if unexplained == _PATIENCE:
-                unexplained, left = 0, guess.forget()
+        """Walk until every transition of the guess is tested and all walks are explained."""
+        guess, patience, asked = self._guess, _PATIENCE, -1
+        while guess.walks <= self._most and patience >= 0 and not guess.has_changed_much():
+            before, wrong = guess.changes, list[Wrong]()
+            if guess.walks:
+                wrong = guess.settle(is_forced=patience == 0)
+                patience = patience - 1 if wrong and guess.changes == before else _PATIENCE
             self.size = max(1, int((guess.seen >= 0).sum()))
-            words = self._plan(max(1, guess.walks // 4))
-            if not words and not left:
-                return
-            if not left and self.observations.counts.words == asked:
+            words = self._plan(wrong, max(1, guess.walks // 4))
+            if not wrong and (not words or self.observations.counts.words == asked):
                 return
             asked = self.observations.counts.words
-            for word in words or [self._draw(guess.initial, _SYMBOLS)]:
+            for word in words:
                 guess.add(word)
-                symbols += len(word)
-        self._drop()
+        self._is_dropped, self._told, self.size = True, None, 0
+        super().start()
 
-    def _plan(self, most: int) -> list[list[int]]:
-        """Plan words for what is open, then such as take transitions that none has taken yet."""
+    def _plan(self, wrong: list[Wrong], most: int) -> list[list[int]]:
+        """Plan words for what is open, then such as take transitions that none has tested yet."""
         guess, words = self._guess, list[list[int]]()
-        ways = _Ways(guess)
-        for alternatives in guess.open[:most]:
-            state, symbol, _ = alternatives[self._draws.integers(len(alternatives))]
-            ends = [end for *before, end in alternatives if before == [state, symbol]]
-            way = [] if state == guess.initial else ways.find(guess.initial, {state})
-            if way or state == guess.initial:
-                rest = guess.part([int(guess.table[state, symbol]), *ends])
-                words.append([*way, symbol, *(rest or self._draw(-1, 2 * guess.tail))])
-        is_left = guess.possible & ((guess.counts == 0) | guess.suspects)
+        ways = _Ways(guess.table)
+        for one in wrong[:most]:
+            places = [change[:2] for change in one.changes] if one.is_explained else one.suspects
+            state, symbol = places[self._draws.integers(len(places))] if places else (0, 0)
+            way = ways.find(0, {state}) if state else []
+            rest = self._draw(int(guess.table[state, symbol]), 2 * guess.tail)
+            words.append([*way, symbol, *rest])
+        is_left = guess.possible & (guess.counts == 0)
         left = {
             state: np.flatnonzero(is_left[state]).tolist()
             for state in np.flatnonzero(is_left.any(axis=1)).tolist()
         }
-        depth = reachable_in(guess.table, guess.initial).depth
+        depth = reachable_in(guess.table, 0).depth
         length = max(_SYMBOLS - guess.tail, _TIMES * depth)
         while len(words) < most and (word := self._plan_one(ways, left, length)):
             words.append(word)
-        return words or ([] if guess.walks else [self._draw(guess.initial, guess.tail)])
+        return words or ([] if guess.walks else [self._draw(0, guess.tail)])
 
     def _plan_one(self, ways: _Ways, left: dict[int, list[int]], length: int) -> list[int]:
         """Return a word that takes transitions which are left, always the nearest one next."""
-        here, word, table = self._guess.initial, list[int](), ways.table
+        here, word, table = 0, list[int](), ways.table
         while len(word) < length and here >= 0:
             if here in left:
                 symbols = left[here]
@@ -240,13 +221,13 @@ class RelearningQuaNT(QuaNT):
 class _Ways:
     """Finds shortest ways through a guess."""
 
-    def __init__(self, guess: Guess) -> None:
-        self.table = guess.table.tolist()
+    def __init__(self, table: Codes) -> None:
+        self.table = table.tolist()
         self._ways_on: list[list[tuple[int, int]]] = [
             [(symbol, end) for symbol, end in enumerate(ends) if end >= 0] for ends in self.table
         ]
 
-    def find(self, begin: int, goals: object) -> list[int]:
+    def find(self, begin: int, goals: Collection[int]) -> list[int]:
         """Return the symbols of a shortest way to one of some states; none if there is none."""
         back = {begin: (begin, -1)}
         queue = [begin]
@@ -255,7 +236,7 @@ class _Ways:
                 if end in back:
                     continue
                 back[end] = state, symbol
-                if end in goals:  # type: ignore[operator]
+                if end in goals:
                     way = []
                     while end != begin:
                         end, symbol = back[end]
