@@ -36,8 +36,8 @@ class Wrong(NamedTuple):
     """A walk that is not as guessed, and the changes that explain most of what follows."""
 
     changes: list[Change]
-    # Whether they explain so much that one of them may be believed.
-    is_explained: bool
+    # Those of them that explain so much that they may be believed.
+    explained: list[Change]
     # The transitions of the walk before it is wrong.
     suspects: list[tuple[int, int]]
 
@@ -80,7 +80,8 @@ class Guess:
         """Which symbols are possible; before a state is seen, as the reference says."""
         self.counts: Integers = np.zeros((size + 1, symbols), dtype=np.int64)
         """How many walks have tested each transition."""
-        self.changes = 0
+        self._forced: tuple[int, int] | None = None
+        self.changes = self.short = 0
         """How often the guess has changed."""
         self._words: list[list[int]] = []
         self._paths: list[Integers] = []
@@ -102,7 +103,7 @@ class Guess:
 
     def has_changed_much(self) -> bool:
         """Return whether the guess has changed too often to be of use."""
-        return self.changes > _CHANGES + sum(map(len, self._words)) / _APART
+        return self.changes + 4 * self.short > _CHANGES + sum(map(len, self._words)) / _APART
 
     def add(self, word: list[int]) -> None:
         """Ask for a walk, which ends where it is undefined.
@@ -132,9 +133,11 @@ class Guess:
     def settle(self, *, is_forced: bool) -> list[Wrong]:
         """Change the guess until changes explain no more; return the walks that stay wrong.
 
-        Where it is forced, changes that explain little count, too, and any of several.
+        Where it is forced, one change is made that explains little, or not all walks, or is one of
+        several. It is not changed again until another one is forced.
         """
         self._learn_classes()
+        self._forced = None if is_forced else self._forced
         while True:
             words, classes, runs = self._run_all()
             borders = words.offsets + np.arange(self.walks + 1)
@@ -146,6 +149,8 @@ class Guess:
                     wrong = self._improve(wrong, is_forced=is_forced)
                 if wrong is not None:
                     open_.append(wrong)
+                is_forced &= self._forced is None
+            self.short = sum(not one.explained for one in open_)
             if self.changes == before or self.has_changed_much():
                 return open_
 
@@ -223,25 +228,30 @@ class Guess:
             return None
         # For every state, how far the rest of the walk is as guessed if it is there.
         reach = np.full(len(self.table), end + 1)
-        furthest, found = 0, list[Change]()
+        found = list[tuple[int, int, Change]]()
         for here in range(end, begin, -1):
-            if here < len(word):
-                reach = reach[self.table[:, word[here]]] if here < end else reach
-            reach = np.where(self._agrees(self._labels, int(classes[here])), reach, here)
+            if here < end:
+                reach = reach[self.table[:, word[here]]]
+            agrees = self._agrees(self._labels, int(classes[here]))
+            reach = np.where(agrees, reach, here)
             if here <= place:
-                if (most := int(reach.max())) > furthest:
-                    furthest, found = most, []
-                if most == furthest:
-                    state, symbol = suspects[here - 1 - begin]
-                    ends = (reach == most).nonzero()[0]
-                    ends = np.where(ends == len(self), -1, ends)
-                    found += [(state, symbol, int(after)) for after in ends[:_MOST_TRIED]]
-        is_explained = furthest >= min(place + self.tail, end + 1)
-        return Wrong(found[:_MOST_TRIED], is_explained, suspects)
+                ends = (reach > place).nonzero()[0]
+                ends = ends[np.argsort(-reach[ends], kind="stable")][:_MOST_TRIED].tolist()
+                state, symbol = suspects[here - 1 - begin]
+                if (state, symbol) == self._forced:
+                    continue
+                found += [
+                    (-int(reach[after]), -here, (state, symbol, after if after < len(self) else -1))
+                    for after in ends
+                ]
+        found = sorted(found)[:_MOST_TRIED]
+        least = min(place + self.tail, end + 1)
+        explained = [change for most, _, change in found if -most >= least]
+        return Wrong([change for *_, change in found], explained, suspects)
 
     def _improve(self, wrong: Wrong, *, is_forced: bool) -> Wrong | None:
         """Make the change that lets all walks agree for longest; return what stays open."""
-        if not wrong.changes or not (wrong.is_explained or is_forced):
+        if not wrong.changes or not (wrong.explained or is_forced):
             return wrong
         words, classes, runs = self._run_all()
         borders = words.offsets + np.arange(self.walks + 1)
@@ -254,10 +264,13 @@ class Guess:
             self.table[state, symbol] = old
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
-        if best <= 0 or (len(chosen) > 1 and not is_forced):
+        is_clear = best > 0 and len(chosen) == 1 and chosen[0] in wrong.explained
+        if not is_clear and not is_forced:
             return wrong._replace(changes=chosen if best > 0 else [])
         state, symbol, after = chosen[0]
         self.table[state, symbol] = after
+        if not is_clear:
+            self._forced = state, symbol
         self.changes += 1
         return None
 

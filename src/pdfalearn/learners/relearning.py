@@ -169,9 +169,13 @@ class RelearningQuaNT(QuaNT):
         guess, words = self._guess, list[list[int]]()
         ways = _Ways(guess.table)
         for one in wrong[:most]:
-            places = [change[:2] for change in one.changes] if one.is_explained else one.suspects
+            places = [change[:2] for change in one.changes] or one.suspects
             state, symbol = places[self._draws.integers(len(places))] if places else (0, 0)
-            way = ways.find(0, {state}) if state else []
+            others = {place for place in places if place != (state, symbol)}
+            way = []
+            if state:  # a way on which nothing else explains the walk, if there is one
+                way = ways.find(0, {state}, others if one.changes else set())
+                way = way or ways.find(0, {state})
             rest = self._draw(int(guess.table[state, symbol]), 2 * guess.tail)
             words.append([*way, symbol, *rest])
         is_left = guess.possible & (guess.counts == 0)
@@ -227,13 +231,15 @@ class _Ways:
             [(symbol, end) for symbol, end in enumerate(ends) if end >= 0] for ends in self.table
         ]
 
-    def find(self, begin: int, goals: Collection[int]) -> list[int]:
+    def find(
+        self, begin: int, goals: Collection[int], avoid: Collection[tuple[int, int]] = ()
+    ) -> list[int]:
         """Return the symbols of a shortest way to one of some states; none if there is none."""
         back = {begin: (begin, -1)}
         queue = [begin]
         for state in queue:  # it grows in front of the loop
             for symbol, end in self._ways_on[state]:
-                if end in back:
+                if end in back or (state, symbol) in avoid:
                     continue
                 back[end] = state, symbol
                 if end in goals:
