@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ _BEFORE, _BEHIND = 2, 3
 # Of the changes that explain a walk equally well, at most this many are tried.
 _MOST_TRIED = 24
 
+# One of several changes is made where so many walks do not tell them apart.
+_TIED = 4
 # A guess is of no use after more changes than this, and one in this many symbols of the walks.
 _CHANGES, _APART = 6, 10
 
@@ -40,6 +43,25 @@ class Wrong(NamedTuple):
     explained: list[Change]
     # The transitions of the walk before it is wrong.
     suspects: list[tuple[int, int]]
+
+
+class Runs(NamedTuple):
+    """The states along walks, as guessed."""
+
+    words: Words
+    # Where every walk begins in the arrays below, which have a place for each prefix.
+    borders: Integers
+    classes: Integers
+    states: Integers
+    # For how many places each walk is as guessed.
+    agreed: Integers
+
+    def is_agreed(self, less: Integers | int = 0) -> Flags:
+        """Return for each prefix whether its walk is as guessed so far, and some places on."""
+        lengths = np.diff(self.borders)
+        places = np.arange(len(self.states)) - np.repeat(self.borders[:-1], lengths)
+        flags: Flags = places < np.repeat(self.agreed - less, lengths)
+        return flags
 
 
 class Guess:
@@ -139,27 +161,31 @@ class Guess:
         self._learn_classes()
         self._forced = None if is_forced else self._forced
         while True:
-            words, classes, runs = self._run_all()
-            borders = words.offsets + np.arange(self.walks + 1)
-            agreed = self._agreement(runs, classes, borders)
-            self._learn_states(words, classes, runs, borders, agreed)
+            runs = self._run(np.arange(self.walks))
+            self._learn_states(runs)
             before, open_ = self.changes, []
-            for walk in (agreed < np.diff(borders)).nonzero()[0].tolist():
+            for walk in (runs.agreed < np.diff(runs.borders)).nonzero()[0].tolist():
                 if (wrong := self._explain(walk)) is not None:
                     wrong = self._improve(wrong, is_forced=is_forced)
                 if wrong is not None:
                     open_.append(wrong)
                 is_forced &= self._forced is None
             self.short = sum(not one.explained for one in open_)
-            if self.changes == before or self.has_changed_much():
+            if self.changes == before and not self._break_tie(open_):
+                return open_
+            if self.has_changed_much():
                 return open_
 
     # How walks are as guessed
 
-    def _run_all(self) -> tuple[Words, Integers, Integers]:
-        words = Words.of(self._words)
-        classes = self._observations.nodes.classes[np.concatenate(self._paths)].astype(np.int64)
-        return words, classes, visited_states(self.table, 0, words).astype(np.int64)
+    def _run(self, walks: Integers) -> Runs:
+        """Run walks through the guess."""
+        words = Words.of([self._words[walk] for walk in walks])
+        path = np.concatenate([self._paths[walk] for walk in walks])
+        classes = self._observations.nodes.classes[path].astype(np.int64)
+        states = visited_states(self.table, 0, words).astype(np.int64)
+        borders = words.offsets + np.arange(len(walks) + 1)
+        return Runs(words, borders, classes, states, self._agreement(states, classes, borders))
 
     def _agrees(self, labels: Integers, classes: Integers | int) -> Flags:
         """Return whether guesses may be right: the same classes, or new ones if none is guessed."""
@@ -180,31 +206,27 @@ class Guess:
         found = self._observations.classes_of(self._rows[unknown])
         self._labels[unknown[found >= 0]] = found[found >= 0]
 
-    def _learn_states(
-        self, words: Words, classes: Integers, runs: Integers, borders: Integers, agreed: Integers
-    ) -> None:
+    def _learn_states(self, runs: Runs) -> None:
         """Note what the walks show as far as they agree: classes, distributions, what is tested."""
-        places = np.arange(len(runs)) - np.repeat(borders[:-1], np.diff(borders))
-        is_sure = places < np.repeat(agreed, np.diff(borders))
-        for place in (is_sure & (self._labels[runs] == UNKNOWN) & (classes >= 0)).nonzero()[0]:
-            state, class_ = int(runs[place]), classes[place]
+        states, classes, is_sure = runs.states, runs.classes, runs.is_agreed()
+        for place in (is_sure & (self._labels[states] == UNKNOWN) & (classes >= 0)).nonzero()[0]:
+            state, class_ = states[place], classes[place]
             if self._labels[state] == UNKNOWN and class_ not in self._labels:
                 same = (self._kinds == self._kinds[state]) & (self._labels == UNKNOWN)
                 self._labels[same] = class_
-        is_seen = (is_sure & (runs >= 0) & (classes >= 0)).nonzero()[0]
-        states, firsts = np.unique(runs[is_seen], return_index=True)
+        is_seen = (is_sure & (states >= 0) & (classes >= 0)).nonzero()[0]
+        found, firsts = np.unique(states[is_seen], return_index=True)
         self.seen[:] = -1
-        self.seen[states] = np.concatenate(self._paths)[is_seen[firsts]]
+        self.seen[found] = np.concatenate(self._paths)[is_seen[firsts]]
         self.possible = self.table >= 0
-        self.possible[states] = self._observations.rows(self.seen[states])[:, 1:] > 0
+        self.possible[found] = self._observations.rows(self.seen[found])[:, 1:] > 0
         # The last symbols of a walk tell little, but where nothing can follow.
-        ends = runs[borders[1:] - 1]
-        is_whole = (agreed == np.diff(borders)) & ~self.possible[ends].any(axis=1)
-        tested = np.where(is_whole, agreed, agreed - self.tail)
-        symbols = words.next_columns() - 1
-        taken = (places + 1 < np.repeat(tested, np.diff(borders))) & (symbols >= 0)
+        ends = states[runs.borders[1:] - 1]
+        is_whole = (runs.agreed == np.diff(runs.borders)) & ~self.possible[ends].any(axis=1)
+        symbols = runs.words.next_columns() - 1
+        taken = runs.is_agreed(np.where(is_whole, 1, self.tail + 1)) & (symbols >= 0)
         self.counts[:] = 0
-        np.add.at(self.counts, (runs[taken], symbols[taken]), 1)
+        np.add.at(self.counts, (states[taken], symbols[taken]), 1)
 
     # How walks that are not are explained
 
@@ -253,26 +275,41 @@ class Guess:
         """Make the change that lets all walks agree for longest; return what stays open."""
         if not wrong.changes or not (wrong.explained or is_forced):
             return wrong
-        words, classes, runs = self._run_all()
-        borders = words.offsets + np.arange(self.walks + 1)
-        least = int(self._agreement(runs, classes, borders).sum())
+        runs = self._run(np.arange(self.walks))
+        width = self.table.shape[1]
+        taken = np.where(runs.is_agreed(), runs.states * width + runs.words.next_columns() - 1, -1)
+        places = np.isin(taken, [s * width + a for s, a, _ in wrong.changes]).nonzero()[0]
+        walks = np.unique(np.searchsorted(runs.borders, places, side="right") - 1)
+        least = runs.agreed[walks].sum()
         gains = []
         for state, symbol, after in wrong.changes:
             old, self.table[state, symbol] = self.table[state, symbol], after
-            runs = visited_states(self.table, 0, words).astype(np.int64)
-            gains.append(int(self._agreement(runs, classes, borders).sum()) - least)
+            gains.append(int(self._run(walks).agreed.sum() - least))
             self.table[state, symbol] = old
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
         is_clear = best > 0 and len(chosen) == 1 and chosen[0] in wrong.explained
         if not is_clear and not is_forced:
             return wrong._replace(changes=chosen if best > 0 else [])
-        state, symbol, after = chosen[0]
-        self.table[state, symbol] = after
+        self._make(chosen[0])
         if not is_clear:
-            self._forced = state, symbol
-        self.changes += 1
+            self._forced = chosen[0][:2]
         return None
+
+    def _break_tie(self, wrong: list[Wrong]) -> bool:
+        """Make one of the changes that more walks did not tell apart; return whether any was."""
+        ties = Counter(tuple(one.changes) for one in wrong if one.changes and one.explained)
+        for (first, *_), count in ties.most_common(1):
+            if count >= _TIED:
+                self._make(first)
+                self._forced = first[:2]
+                return True
+        return False
+
+    def _make(self, change: Change) -> None:
+        state, symbol, after = change
+        self.table[state, symbol] = after
+        self.changes += 1
 
     def _add_class(self, walk: int, place: int, run: Integers, class_: int) -> None:
         """Where a class is new, give it to a state not seen so far, or to a new one like it."""

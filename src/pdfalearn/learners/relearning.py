@@ -25,7 +25,7 @@ _MOST_CELLS = 2**17
 # A guess is dropped after this many walks, and one for this many transitions.
 _WALKS, _TRANSITIONS = 24, 4
 # How often nothing may explain walks before what explains little is taken, and then is dropped.
-_PATIENCE = 4
+_PATIENCE = 2
 # Of the counterexamples to a guess, at most this many become walks.
 _ENOUGH = 10
 
@@ -168,7 +168,7 @@ class RelearningQuaNT(QuaNT):
         """Plan words for what is open, then such as take transitions that none has tested yet."""
         guess, words = self._guess, list[list[int]]()
         ways = _Ways(guess.table)
-        for one in wrong[:most]:
+        for one in {(*one.changes, *one.suspects[-1:]): one for one in wrong}.values():
             places = [change[:2] for change in one.changes] or one.suspects
             state, symbol = places[self._draws.integers(len(places))] if places else (0, 0)
             others = {place for place in places if place != (state, symbol)}
