@@ -102,6 +102,7 @@ class Guess:
         """Which symbols are possible; before a state is seen, as the reference says."""
         self.counts: Integers = np.zeros((size + 1, symbols), dtype=np.int64)
         """How many walks have tested each transition."""
+        self._first = self.table.copy()
         self._forced: tuple[int, int] | None = None
         self.changes = self.short = 0
         """How often the guess has changed."""
@@ -190,8 +191,8 @@ class Guess:
     def _agrees(self, labels: Integers, classes: Integers | int) -> Flags:
         """Return whether guesses may be right: the same classes, or new ones if none is guessed."""
         is_new = ~np.isin(classes, self._labels)
-        agrees: Flags = (labels == classes) | (classes == UNKNOWN)
-        return agrees | ((labels == UNKNOWN) & is_new)
+        agrees: Flags = (labels == classes) | (classes == UNKNOWN) | ((labels == UNKNOWN) & is_new)
+        return agrees
 
     def _agreement(self, runs: Integers, classes: Integers, borders: Integers) -> Integers:
         """Return for how many places each walk is as guessed."""
@@ -288,6 +289,9 @@ class Guess:
             self.table[state, symbol] = old
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
+        # What the reference says comes first.
+        first = [c for c in (wrong.changes if is_forced else chosen) if self._first[c[:2]] == c[2]]
+        chosen = first[:1] or chosen
         is_clear = best > 0 and len(chosen) == 1 and chosen[0] in wrong.explained
         if not is_clear and not is_forced:
             return wrong._replace(changes=chosen if best > 0 else [])
@@ -319,7 +323,7 @@ class Guess:
             self._labels[state], self.seen[state] = class_, self._paths[walk][place]
             return
         new = len(self)
-        for name in ("table", "_rows", "possible", "counts", "_kinds", "_labels", "seen"):
+        for name in ("table", "_first", "_rows", "possible", "counts", "_kinds", "_labels", "seen"):
             array = getattr(self, name)
             setattr(self, name, np.insert(array, new, array[state], axis=0))
         self._labels[new], self.seen[new], self.counts[new] = class_, -1, 0
