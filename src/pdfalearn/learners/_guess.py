@@ -267,7 +267,8 @@ class Guess:
                     (-int(reach[after]), -here, (state, symbol, after if after < len(self) else -1))
                     for after in ends
                 ]
-        found = sorted(found)[:_MOST_TRIED]
+        found.sort(key=lambda one: (not self._restores(one[2]), *one))
+        del found[_MOST_TRIED:]
         least = min(place + self.tail, end + 1)
         explained = [change for most, _, change in found if -most >= least]
         return Wrong([change for *_, change in found], explained, suspects)
@@ -289,11 +290,10 @@ class Guess:
             self.table[state, symbol] = old
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
-        # What the reference says comes first.
-        first = [c for c in (wrong.changes if is_forced else chosen) if self._first[c[:2]] == c[2]]
-        chosen = first[:1] or chosen
+        if is_forced and (best <= 0 or not wrong.explained):
+            chosen = [c for c in wrong.changes if self._restores(c)][:1] or chosen[:1]
         is_clear = best > 0 and len(chosen) == 1 and chosen[0] in wrong.explained
-        if not is_clear and not is_forced:
+        if not is_clear and (not is_forced or len(chosen) > 1):
             return wrong._replace(changes=chosen if best > 0 else [])
         self._make(chosen[0])
         if not is_clear:
@@ -309,6 +309,11 @@ class Guess:
                 self._forced = first[:2]
                 return True
         return False
+
+    def _restores(self, change: Change) -> bool:
+        """Return whether a change restores what the reference says."""
+        state, symbol, after = change
+        return bool(self._first[state, symbol] == after)
 
     def _make(self, change: Change) -> None:
         state, symbol, after = change

@@ -153,7 +153,8 @@ class RelearningQuaNT(QuaNT):
             before, wrong = guess.changes, list[Wrong]()
             if guess.walks:
                 wrong = guess.settle(is_forced=patience == 0)
-                patience = patience - 1 if wrong and guess.changes == before else _PATIENCE
+                is_stuck = any(not (one.changes and one.explained) for one in wrong)
+                patience = patience - 1 if is_stuck and guess.changes == before else _PATIENCE
             self.size = max(1, int((guess.seen >= 0).sum()))
             words = self._plan(wrong, max(1, guess.walks // 4))
             if not wrong and (not words or self.observations.counts.words == asked):
