@@ -184,22 +184,22 @@ class Guess:
         words = Words.of([self._words[walk] for walk in walks])
         path = np.concatenate([self._paths[walk] for walk in walks])
         classes = self._observations.nodes.classes[path].astype(np.int64)
-        states = visited_states(self.table, 0, words).astype(np.int64)
-        borders = words.offsets + np.arange(len(walks) + 1)
-        return Runs(words, borders, classes, states, self._agreement(states, classes, borders))
+        borders, nothing = words.offsets + np.arange(len(walks) + 1), np.empty(0, dtype=np.int64)
+        return self._run_again(Runs(words, borders, classes, nothing, nothing))
+
+    def _run_again(self, runs: Runs) -> Runs:
+        """Run walks through the guess as it is now."""
+        states = visited_states(self.table, 0, runs.words).astype(np.int64)
+        is_wrong = ~self._agrees(self._labels[states], runs.classes)
+        wrong = np.append(is_wrong.nonzero()[0], len(states))
+        firsts = np.minimum(wrong[np.searchsorted(wrong, runs.borders[:-1])], runs.borders[1:])
+        return runs._replace(states=states, agreed=firsts - runs.borders[:-1])
 
     def _agrees(self, labels: Integers, classes: Integers | int) -> Flags:
         """Return whether guesses may be right: the same classes, or new ones if none is guessed."""
         is_new = ~np.isin(classes, self._labels)
         agrees: Flags = (labels == classes) | (classes == UNKNOWN) | ((labels == UNKNOWN) & is_new)
         return agrees
-
-    def _agreement(self, runs: Integers, classes: Integers, borders: Integers) -> Integers:
-        """Return for how many places each walk is as guessed."""
-        wrong = np.append((~self._agrees(self._labels[runs], classes)).nonzero()[0], len(runs))
-        firsts = wrong[np.searchsorted(wrong, borders[:-1])]
-        agreed: Integers = np.minimum(firsts, borders[1:]) - borders[:-1]
-        return agreed
 
     def _learn_classes(self) -> None:
         """Look up the classes that the model has shown of what the reference says."""
@@ -282,11 +282,10 @@ class Guess:
         taken = np.where(runs.is_agreed(), runs.states * width + runs.words.next_columns() - 1, -1)
         places = np.isin(taken, [s * width + a for s, a, _ in wrong.changes]).nonzero()[0]
         walks = np.unique(np.searchsorted(runs.borders, places, side="right") - 1)
-        least = runs.agreed[walks].sum()
-        gains = []
+        some, gains = self._run(walks), list[int]()
         for state, symbol, after in wrong.changes:
             old, self.table[state, symbol] = self.table[state, symbol], after
-            gains.append(int(self._run(walks).agreed.sum() - least))
+            gains.append(int(self._run_again(some).agreed.sum() - some.agreed.sum()))
             self.table[state, symbol] = old
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]

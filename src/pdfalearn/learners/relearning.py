@@ -22,8 +22,9 @@ from pdfalearn.words import Words, visited_states
 _SYMBOLS, _TIMES = 64, 2
 # Larger guesses are not walked through.
 _MOST_CELLS = 2**17
-# A guess is dropped after this many walks, and one for this many transitions.
-_WALKS, _TRANSITIONS = 24, 4
+# A guess is dropped after this many walks, and one for this many transitions; and after this many
+# rounds of counterexamples.
+_WALKS, _TRANSITIONS, _ROUNDS = 24, 4, 8
 # How often nothing may explain walks before what explains little is taken, and then is dropped.
 _PATIENCE = 2
 # Of the counterexamples to a guess, at most this many become walks.
@@ -71,6 +72,7 @@ class RelearningQuaNT(QuaNT):
         self._guess = Guess(reference, observations)
         self._known = len(self._guess)
         self._most = _WALKS + self._guess.table.size // _TRANSITIONS
+        self._rounds = 0  # of counterexamples
         self._draws = np.random.default_rng(0)
         # What makes a tree of the guess; None once it is dropped.
         self._told: QuaNT | None = None
@@ -131,6 +133,7 @@ class RelearningQuaNT(QuaNT):
         if self._told is None:
             super().refine(counterexamples)
             return
+        self._rounds += 1
         guess, observations = self._guess, self.observations
         pdfa = self._told.hypothesis()
         nodes = observations.path(counterexamples)[counterexamples.ends][:_ENOUGH]
@@ -149,7 +152,8 @@ class RelearningQuaNT(QuaNT):
     def _walk(self) -> None:
         """Walk until every transition of the guess is tested and all walks are explained."""
         guess, patience, asked = self._guess, _PATIENCE, -1
-        while guess.walks <= self._most and patience >= 0 and not guess.has_changed_much():
+        is_hopeful = guess.walks <= self._most and self._rounds <= _ROUNDS
+        while is_hopeful and patience >= 0 and not guess.has_changed_much():
             before, wrong = guess.changes, list[Wrong]()
             if guess.walks:
                 wrong = guess.settle(is_forced=patience == 0)
@@ -162,6 +166,7 @@ class RelearningQuaNT(QuaNT):
             asked = self.observations.counts.words
             for word in words:
                 guess.add(word)
+            is_hopeful = guess.walks <= self._most
         self._is_dropped, self._told, self.size = True, None, 0
         super().start()
 
