@@ -31,7 +31,7 @@ _TIED = 4
 # A guess is of no use after more changes than this, and one in this many symbols of the walks.
 _CHANGES, _APART = 6, 10
 
-# A state, a symbol, and the state that this leads to now.
+# A state, a symbol, and the state that this leads to now; for the symbol -1 the state's class.
 Change = tuple[int, int, int]
 
 
@@ -255,6 +255,9 @@ class Guess:
         for here in range(end, begin, -1):
             if here < end:
                 reach = reach[self.table[:, word[here]]]
+            if here == place and run[here] >= 0 and classes[here] >= 0:
+                state = int(run[here])
+                found.append((-int(reach[state]), -here, (state, -1, int(classes[here]))))
             agrees = self._agrees(self._labels, int(classes[here]))
             reach = np.where(agrees, reach, here)
             if here <= place:
@@ -278,15 +281,14 @@ class Guess:
         if not wrong.changes or not (wrong.explained or is_forced):
             return wrong
         runs = self._run(np.arange(self.walks))
-        width = self.table.shape[1]
-        taken = np.where(runs.is_agreed(), runs.states * width + runs.words.next_columns() - 1, -1)
-        places = np.isin(taken, [s * width + a for s, a, _ in wrong.changes]).nonzero()[0]
-        walks = np.unique(np.searchsorted(runs.borders, places, side="right") - 1)
-        some, gains = self._run(walks), list[int]()
-        for state, symbol, after in wrong.changes:
-            old, self.table[state, symbol] = self.table[state, symbol], after
+        is_concerned = np.isin(runs.states, [state for state, *_ in wrong.changes])
+        places = (is_concerned & runs.is_agreed(-1)).nonzero()[0]
+        some = self._run(np.unique(np.searchsorted(runs.borders, places, side="right") - 1))
+        gains = list[int]()
+        for change in wrong.changes:
+            back = self._put(change)
             gains.append(int(self._run_again(some).agreed.sum() - some.agreed.sum()))
-            self.table[state, symbol] = old
+            self._put(back)
         best = max(gains)
         chosen = [c for c, gain in zip(wrong.changes, gains, strict=True) if gain == best]
         if is_forced and (best <= 0 or not wrong.explained):
@@ -294,7 +296,8 @@ class Guess:
         is_clear = best > 0 and len(chosen) == 1 and chosen[0] in wrong.explained
         if not is_clear and (not is_forced or len(chosen) > 1):
             return wrong._replace(changes=chosen if best > 0 else [])
-        self._make(chosen[0])
+        self._put(chosen[0])
+        self.changes += 1
         if not is_clear:
             self._forced = chosen[0][:2]
         return None
@@ -304,7 +307,8 @@ class Guess:
         ties = Counter(tuple(one.changes) for one in wrong if one.changes and one.explained)
         for (first, *_), count in ties.most_common(1):
             if count >= _TIED:
-                self._make(first)
+                self._put(first)
+                self.changes += 1
                 self._forced = first[:2]
                 return True
         return False
@@ -312,12 +316,14 @@ class Guess:
     def _restores(self, change: Change) -> bool:
         """Return whether a change restores what the reference says."""
         state, symbol, after = change
-        return bool(self._first[state, symbol] == after)
+        return symbol >= 0 and bool(self._first[state, symbol] == after)
 
-    def _make(self, change: Change) -> None:
-        state, symbol, after = change
-        self.table[state, symbol] = after
-        self.changes += 1
+    def _put(self, change: Change) -> Change:
+        """Make a change; return the one that takes it back."""
+        state, symbol, now = change
+        values = self._labels if symbol < 0 else self.table[:, symbol]
+        before, values[state] = int(values[state]), now
+        return state, symbol, before
 
     def _add_class(self, walk: int, place: int, run: Integers, class_: int) -> None:
         """Where a class is new, give it to a state not seen so far, or to a new one like it."""

@@ -182,8 +182,9 @@ class RelearningQuaNT(QuaNT):
             if state:  # a way on which nothing else explains the walk, if there is one
                 way = ways.find(0, {state}, others if one.changes else set())
                 way = way or ways.find(0, {state})
-            rest = self._draw(int(guess.table[state, symbol]), 2 * guess.tail)
-            words.append([*way, symbol, *rest])
+            if symbol >= 0:
+                way, state = [*way, symbol], int(guess.table[state, symbol])
+            words.append(way + self._draw(state, 2 * guess.tail))
         is_left = guess.possible & (guess.counts == 0)
         left = {
             state: np.flatnonzero(is_left[state]).tolist()
