@@ -28,15 +28,18 @@ _MOST_TRIED = 24
 
 # One of several changes is made where so many walks do not tell them apart.
 _TIED = 4
-# A guess is of no use after more changes than this, and one in this many symbols of the walks.
-_CHANGES, _APART = 6, 10
+# A guess is of no use after more changes than this, and one in this many symbols of the walks. A
+# walk that nothing explains counts as so many changes.
+_CHANGES, _APART, _UNEXPLAINED = 6, 10, 4
+# So many states along walks are computed at most for each transition to compare changes.
+_TRIED = 2**14
 
 # A state, a symbol, and the state that this leads to now; for the symbol -1 the state's class.
 Change = tuple[int, int, int]
 
 
 class Wrong(NamedTuple):
-    """A walk that is not as guessed, and the changes that explain most of what follows."""
+    """A walk that is not as guessed, and changes that explain why."""
 
     changes: list[Change]
     # Those of them that explain so much that they may be believed.
@@ -104,8 +107,10 @@ class Guess:
         """How many walks have tested each transition."""
         self._first = self.table.copy()
         self._forced: tuple[int, int] | None = None
-        self.changes = self.short = 0
+        self.changes = 0
         """How often the guess has changed."""
+        self._unexplained = 0  # how many walks no change explains
+        self._tried = 0  # how many states along walks were computed to compare changes
         self._words: list[list[int]] = []
         self._paths: list[Integers] = []
 
@@ -124,9 +129,11 @@ class Guess:
         length = math.ceil(math.log(max(2, len(self))) / math.log(classes)) + _MORE
         return min(length, _LONGEST_TAIL)
 
-    def has_changed_much(self) -> bool:
-        """Return whether the guess has changed too often to be of use."""
-        return self.changes + 4 * self.short > _CHANGES + sum(map(len, self._words)) / _APART
+    def is_hopeless(self) -> bool:
+        """Return whether the guess has changed too often, or explaining walks takes too long."""
+        changes = self.changes + _UNEXPLAINED * self._unexplained
+        is_other = changes > _CHANGES + sum(map(len, self._words)) / _APART
+        return is_other or self._tried > _TRIED * self.table.size
 
     def add(self, word: list[int]) -> None:
         """Ask for a walk, which ends where it is undefined.
@@ -171,10 +178,9 @@ class Guess:
                 if wrong is not None:
                     open_.append(wrong)
                 is_forced &= self._forced is None
-            self.short = sum(not one.explained for one in open_)
-            if self.changes == before and not self._break_tie(open_):
-                return open_
-            if self.has_changed_much():
+            self._unexplained = sum(not one.explained for one in open_)
+            is_stuck = self.changes == before and not self._break_tie(open_)
+            if is_stuck or self.is_hopeless():
                 return open_
 
     # How walks are as guessed
@@ -264,12 +270,9 @@ class Guess:
                 ends = (reach > place).nonzero()[0]
                 ends = ends[np.argsort(-reach[ends], kind="stable")][:_MOST_TRIED].tolist()
                 state, symbol = suspects[here - 1 - begin]
-                if (state, symbol) == self._forced:
-                    continue
-                found += [
-                    (-int(reach[after]), -here, (state, symbol, after if after < len(self) else -1))
-                    for after in ends
-                ]
+                for after in ends if (state, symbol) != self._forced else ():
+                    change = (state, symbol, after if after < len(self) else -1)
+                    found.append((-int(reach[after]), -here, change))
         found.sort(key=lambda one: (not self._restores(one[2]), *one))
         del found[_MOST_TRIED:]
         least = min(place + self.tail, end + 1)
@@ -286,6 +289,7 @@ class Guess:
         some = self._run(np.unique(np.searchsorted(runs.borders, places, side="right") - 1))
         gains = list[int]()
         for change in wrong.changes:
+            self._tried += len(some.states)
             back = self._put(change)
             gains.append(int(self._run_again(some).agreed.sum() - some.agreed.sum()))
             self._put(back)

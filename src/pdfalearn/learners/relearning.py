@@ -81,11 +81,11 @@ class RelearningQuaNT(QuaNT):
 
     def start(self) -> None:
         """Walk through the guess, or learn without it."""
-        if not self._is_dropped:
-            self.size = 1
-            self._walk()
-        else:
+        if self._is_dropped:
             super().start()
+            return
+        self.size = 1
+        self._walk()
 
     def hypothesis(self) -> PDFA:
         """Return the quotient of the guess, or QuaNT's hypothesis."""
@@ -138,9 +138,10 @@ class RelearningQuaNT(QuaNT):
         pdfa = self._told.hypothesis()
         nodes = observations.path(counterexamples)[counterexamples.ends][:_ENOUGH]
         ends = visited_states(pdfa.table, pdfa.initial, counterexamples)[counterexamples.ends]
-        for word, node, end in zip(counterexamples, nodes, ends, strict=False):
-            class_ = int(observations.asked_classes(nodes[nodes == node][:1])[0])
-            label = UNDEFINED if end < 0 else observations.classes_of(pdfa.probabilities[[end]])[0]
+        labels = observations.classes_of(pdfa.probabilities[ends[: len(nodes)]])
+        labels[ends[: len(nodes)] < 0] = UNDEFINED
+        classes = observations.asked_classes(nodes)
+        for word, class_, label in zip(counterexamples, classes, labels, strict=False):
             if class_ == label:
                 name = observations.alphabet.decode(word)
                 raise OracleError(f"the word {name} is not a counterexample to the hypothesis")
@@ -153,7 +154,7 @@ class RelearningQuaNT(QuaNT):
         """Walk until every transition of the guess is tested and all walks are explained."""
         guess, patience, asked = self._guess, _PATIENCE, -1
         is_hopeful = guess.walks <= self._most and self._rounds <= _ROUNDS
-        while is_hopeful and patience >= 0 and not guess.has_changed_much():
+        while is_hopeful and patience >= 0 and not guess.is_hopeless():
             before, wrong = guess.changes, list[Wrong]()
             if guess.walks:
                 wrong = guess.settle(is_forced=patience == 0)
@@ -175,13 +176,12 @@ class RelearningQuaNT(QuaNT):
         guess, words = self._guess, list[list[int]]()
         ways = _Ways(guess.table)
         for one in {(*one.changes, *one.suspects[-1:]): one for one in wrong}.values():
-            places = [change[:2] for change in one.changes] or one.suspects
-            state, symbol = places[self._draws.integers(len(places))] if places else (0, 0)
-            others = {place for place in places if place != (state, symbol)}
+            places = [change[:2] for change in one.changes] or one.suspects or [(0, 0)]
+            state, symbol = places[self._draws.integers(len(places))]
             way = []
             if state:  # a way on which nothing else explains the walk, if there is one
-                way = ways.find(0, {state}, others if one.changes else set())
-                way = way or ways.find(0, {state})
+                others = {change[:2] for change in one.changes} - {(state, symbol)}
+                way = ways.find(0, {state}, others) or ways.find(0, {state})
             if symbol >= 0:
                 way, state = [*way, symbol], int(guess.table[state, symbol])
             words.append(way + self._draw(state, 2 * guess.tail))
