@@ -85,6 +85,8 @@ class RelearningQuaNT(QuaNT):
             super().start()
             return
         self.size = 1
+        if self.observations.budget.bounds_words:  # the empty word is asked even where none may be
+            self.observations.ask(np.zeros(1, dtype=np.int64))
         self._walk()
 
     def hypothesis(self) -> PDFA:
