@@ -18,7 +18,7 @@ from pdfalearn.words import Words, visited_states
 
 # Where distributions on the way cost something, one of this many is asked for.
 _EVERY = 4
-# So many symbols more than tell states apart are read before a state is believed.
+# A state is believed when this many symbols more than tell states apart are as guessed.
 _MORE, _LONGEST_TAIL = 2, 32
 # A wrong transition is searched in this many tails before a walk is wrong; a change is compared
 # over this many tails behind.
@@ -26,12 +26,12 @@ _BEFORE, _BEHIND = 2, 3
 # Of the changes that explain a walk equally well, at most this many are tried.
 _MOST_TRIED = 24
 
-# One of several changes is made where so many walks do not tell them apart.
+# One of several changes is made where this many walks do not tell them apart.
 _TIED = 4
 # A guess is of no use after more changes than this, and one in this many symbols of the walks. A
-# walk that nothing explains counts as so many changes.
+# walk that nothing explains counts as several changes.
 _CHANGES, _APART, _UNEXPLAINED = 6, 10, 4
-# So many states along walks are computed at most for each transition to compare changes.
+# To compare changes, at most this many states along walks are computed for each transition.
 _TRIED = 2**14
 
 # A state, a symbol, and the state that this leads to now; for the symbol -1 the state's class.
@@ -102,7 +102,7 @@ class Guess:
         self.seen: Integers = np.full(size + 1, -1)
         """The node of a word that leads to each state; -1 if no walk has."""
         self.possible: Flags = self.table >= 0
-        """Which symbols are possible; before a state is seen, as the reference says."""
+        """Which symbols lead somewhere, as is guessed or as their probabilities say."""
         self.counts: Integers = np.zeros((size + 1, symbols), dtype=np.int64)
         """How many walks have tested each transition."""
         self._first = self.table.copy()
@@ -157,7 +157,7 @@ class Guess:
         """Return the automaton, with the distributions that were seen where some were."""
         rows, seen = self._rows[:-1].copy(), self.seen[:-1]
         rows[seen >= 0] = self._observations.rows(seen[seen >= 0])
-        table = np.where(rows[:, 1:] > 0, np.maximum(self.table[:-1], 0), -1)
+        table = np.where(rows[:, 1:] > 0, np.maximum(self.table[:-1], 0), self.table[:-1])
         return PDFA(alphabet=self._observations.alphabet, transitions=table, probabilities=rows)
 
     def settle(self, *, is_forced: bool) -> list[Wrong]:
@@ -226,7 +226,7 @@ class Guess:
         self.seen[:] = -1
         self.seen[found] = np.concatenate(self._paths)[is_seen[firsts]]
         self.possible = self.table >= 0
-        self.possible[found] = self._observations.rows(self.seen[found])[:, 1:] > 0
+        self.possible[found] |= self._observations.rows(self.seen[found])[:, 1:] > 0
         # The last symbols of a walk tell little, but where nothing can follow.
         ends = states[runs.borders[1:] - 1]
         is_whole = (runs.agreed == np.diff(runs.borders)) & ~self.possible[ends].any(axis=1)
