@@ -34,10 +34,11 @@ _ENOUGH = 10
 class RelearningQuaNT(QuaNT):
     """QuaNT that begins with an automaton which the model may be like, and trusts none of it.
 
-    Long words walk through the automaton until they have taken every transition. Where the model's
-    classes are not as it says, it is changed as little as explains all the walks. What the oracle
-    then finds wrong is one more walk. If walks show that too much has changed, or that changes do
-    not explain them, the automaton is dropped: QuaNT learns, and nothing asked is asked again.
+    Long words walk through the automaton until they have tested every transition. Where the model's
+    classes are not as it says, what is changed is the transition that lets all walks agree for
+    longest. What the oracle then finds wrong is one more walk. If walks show that too much has
+    changed, or nothing explains them, the automaton is dropped: QuaNT learns, and nothing asked is
+    asked again.
 
     Parameters
     ----------
