@@ -111,6 +111,24 @@ def test_rows_that_have_all_changed_keep_the_transitions() -> None:
     }  # fmt: skip
 
 
+def test_some_rows_that_are_those_of_other_states_now() -> None:
+    old = random_pdfa(150, distributions=20, seed=3)
+    rows = old.probabilities.copy()
+    rows[[20, 40, 60, 80]] = rows[[21, 41, 61, 81]]
+    new = PDFA(alphabet=old.alphabet, transitions=old.transitions, probabilities=rows)
+    found = learn(new, reference=old)
+    assert 5 * found.statistics.words < learn(new).statistics.words
+    assert told_of(found)["changes"]["rows"] > 0
+
+
+def test_symbols_that_lead_somewhere_without_probability() -> None:
+    old = random_pdfa(50, 4, zero_probability=0.2, seed=3)
+    assert ((old.probabilities[:, 1:] == 0) & (old.transitions >= 0)).any()
+    found = learn(old, reference=old)
+    assert not told_of(found)["dropped"]
+    assert 5 * found.statistics.words < learn(old).statistics.words
+
+
 @pytest.mark.parametrize("target", [chain(12, reset=True), combination_lock(12, seed=1)])
 def test_hard_targets(target: PDFA) -> None:
     for reference in (target, figure_3(), chain(5, reset=True)):

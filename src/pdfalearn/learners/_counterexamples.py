@@ -30,17 +30,11 @@ class Breaks(NamedTuple):
 
 
 class Counterexamples:
-    """Words after which the model and a hypothesis differ.
+    """Words after which the model and a hypothesis differ."""
 
-    Where they are the first differences on longer words, breaks are near their ends.
-    """
-
-    def __init__(
-        self, observations: ObservationTree, words: Words, *, from_end: bool = False
-    ) -> None:
+    def __init__(self, observations: ObservationTree, words: Words) -> None:
         self.words = words
         self._observations = observations
-        self._from_end = from_end
         self._path = observations.path(words)
         # The model's class after each word.
         self.truths = observations.asked_classes(self._path[words.ends])
@@ -53,7 +47,7 @@ class Counterexamples:
         ``states`` are the hypothesis's, as `visited_states` returns them. α(i) is the class after
         access(run[i])·γ[i:]. α(0) is the truth, and α(|γ|) what the hypothesis says; where the run
         is undefined, so is α. The search keeps α(low) the truth and α(high) not. It begins at the
-        last break of the same word, in growing steps, as the next one is often near; or at the end.
+        last break of the same word, in growing steps, as the next one is often near.
         """
         lengths = self.words.lengths[chosen]
         begins = np.cumsum(lengths + 1) - lengths - 1
@@ -62,7 +56,6 @@ class Counterexamples:
         lows = self._last_places[chosen]
         lows = np.where(states[begins + lows] == self._last_states[chosen], lows, 0)
         steps = np.minimum(lows, 1)
-        backs = np.full(len(chosen), int(self._from_end))
         # As long as prefixes are access words themselves, α is the truth without asking.
         shifts = self.words.offsets[chosen] + chosen - begins
         path = self._path[np.arange(len(states)) + np.repeat(shifts, lengths + 1)]
@@ -70,15 +63,13 @@ class Counterexamples:
         parting = parts[np.searchsorted(parts, begins + lows + 1)] - begins
         lows = np.maximum(lows, np.minimum(parting, highs) - 1)
         while len(active := (highs - lows > 1).nonzero()[0]):
-            low, high, step, back = (each[active] for each in (lows, highs, steps, backs))
+            low, high, step = (each[active] for each in (lows, highs, steps))
             middle = np.where((step > 0) & (low + step < high), low + step, (low + high) // 2)
-            middle = np.where((back > 0) & (high - back > low), high - back, middle)
             starts = access[states[begins[active] + middle]]
             is_truth = self._classes(chosen[active], starts, middle) == self.truths[chosen[active]]
             lows[active] = np.where(is_truth, middle, low)
             highs[active] = np.where(is_truth, high, middle)
             steps[active] = np.where(is_truth, 2 * step, 0)
-            backs[active] = np.where(is_truth, 0, 2 * back)
         befores, afters = states[begins + lows], states[begins + lows + 1]
         self._last_places[chosen], self._last_states[chosen] = lows, befores
         symbols = self.words.symbols[self.words.offsets[chosen] + lows]

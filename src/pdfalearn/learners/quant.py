@@ -67,8 +67,6 @@ class QuaNT:
     4
     """
 
-    _from_end = False  # where breaks are searched first
-
     def __init__(self, observations: ObservationTree, *, traces: bool | None = None) -> None:
         self.observations = observations
         self._symbols = len(observations.alphabet)
@@ -145,7 +143,7 @@ class QuaNT:
 
     def refine(self, counterexamples: Words) -> None:
         """Split leaves until the hypothesis agrees with every counterexample."""
-        given = Counterexamples(self.observations, counterexamples, from_end=self._from_end)
+        given = Counterexamples(self.observations, counterexamples)
         wrong = np.arange(len(counterexamples))
         is_first = True
         while len(wrong):

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
-from numpy.typing import NDArray
 
-from pdfalearn.arrays import grown
-from pdfalearn.learners._guessing import GuessingQuaNT
-from pdfalearn.learners._reference import Walks
-from pdfalearn.learners.classification_tree import LEAF, ROOT
+from pdfalearn.equivalence import check_equivalence, distinguish, quotient
+from pdfalearn.errors import OracleError
+from pdfalearn.learners._guess import Guess, Wrong
 from pdfalearn.learners.protocol import Findings
-from pdfalearn.observations import UNDEFINED, UNKNOWN
+from pdfalearn.learners.quant import QuaNT
+from pdfalearn.models import AutomatonModel
+from pdfalearn.observations import UNDEFINED, ObservationTree
+from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
-from pdfalearn.typing import Codes, Flags, Integers
-from pdfalearn.words import Words, offsets_of, prefixes_of, visited_states
+from pdfalearn.typing import Codes, Integers
+from pdfalearn.words import Words, visited_states
 
-# Walks have this many symbols, or this many times the depth of the reference if that is more.
-_SYMBOLS, _TIMES = 64, 4
-# Tables of more transitions than this are not walked through.
-_MOST_CELLS = 2**20
-# A reference is dropped after more misses than this, if there are fewer hits than this times them.
-_MISSES, _HITS = 3, 2
-# Walks try to find a state of the reference at most this many times.
-_SOUGHT = 2
-_NOT_SOUGHT = -2
-_NOTHING = np.empty(0, dtype=np.int64)
+# Walks have at least this many symbols, or this many times the depth of the guess if that is more.
+_SYMBOLS, _TIMES = 64, 2
+# Larger guesses are not walked through.
+_MOST_CELLS = 2**17
+# A guess is dropped after this many walks, and one for this many transitions; and after this many
+# rounds of counterexamples.
+_WALKS, _TRANSITIONS, _ROUNDS = 24, 4, 8
+# How often nothing may explain walks before what explains little is taken, and then is dropped.
+_PATIENCE = 2
+# Of the counterexamples to a guess, at most this many become walks.
+_ENOUGH = 10
 
 
-class RelearningQuaNT(GuessingQuaNT):
+class RelearningQuaNT(QuaNT):
     """QuaNT that begins with an automaton which the model may be like, and trusts none of it.
 
-    A few long words walk through the reference. Where the classes along them have not been seen
-    together before, there is a new state. A transition is guessed: it leads where a walk shows that
-    it leads, or else where the reference says. Only a transition that cannot be guessed is sifted.
-    Where a counterexample breaks at a guess, this transition is sifted before any leaf is split.
-    Where walks contradict the reference too often, it is dropped: what was asked still counts.
+    Long words walk through the automaton until they have tested every transition. Where the model's
+    classes are not as it says, what is changed is the transition that lets all walks agree for
+    longest. What the oracle then finds wrong is one more walk. If walks show that too much has
+    changed, or nothing explains them, the automaton is dropped: QuaNT learns, and nothing asked is
+    asked again.
 
     Parameters
     ----------
@@ -47,8 +51,9 @@ class RelearningQuaNT(GuessingQuaNT):
 
     Notes
     -----
-    Where distributions on the way to a word cost something, nothing is walked: then every state is
-    found by a word of its own, and the guesses are those of the reference.
+    No state has been told apart by words of its own: the tree is one for the automaton that was
+    found, not one of what was asked. Where distributions on the way to a word cost something, only
+    some of them are asked for; all of them where one is not as guessed.
 
     Examples
     --------
@@ -57,230 +62,201 @@ class RelearningQuaNT(GuessingQuaNT):
     >>> from pdfalearn.datasets import random_pdfa
     >>> old = random_pdfa(200, seed=1)
     >>> learn(old).statistics.words, learn(old, reference=old).statistics.words
-    (403, 15)
+    (403, 20)
     """
 
+    def __init__(
+        self, observations: ObservationTree, *, reference: PDFA, traces: bool | None = None
+    ) -> None:
+        super().__init__(observations, traces=traces)
+        self._traces = traces
+        self._guess = Guess(reference, observations)
+        self._known = len(self._guess)
+        self._most = _WALKS + self._guess.table.size // _TRANSITIONS
+        self._rounds = 0  # of counterexamples
+        self._draws = np.random.default_rng(0)
+        # What makes a tree of the guess; None once it is dropped.
+        self._told: QuaNT | None = None
+        has_bound = observations.budget.max_states is not None
+        self._is_dropped = has_bound or self._guess.table.size > _MOST_CELLS
+
     def start(self) -> None:
-        """Walk through the reference, then sift what cannot be guessed."""
-        cells = self._symbols * (len(self._reference) + 1)
-        is_free = self.observations.query_cost.prefix == 0 and self._are_traces
-        self._is_walking = not self.size and is_free and cells <= _MOST_CELLS
-        super().start()
-        if self._is_walking:
-            self._walk()
-            self._is_walking = False
-            self._sift(_NOTHING, self.size)
-            self._walk()
+        """Walk through the guess, or learn without it."""
+        if self._is_dropped:
+            super().start()
+            return
+        self.size = 1
+        if self.observations.budget.bounds_words:  # the empty word is asked even where none may be
+            self.observations.ask(np.zeros(1, dtype=np.int64))
+        self._walk()
+
+    def hypothesis(self) -> PDFA:
+        """Return the quotient of the guess, or QuaNT's hypothesis."""
+        if self._is_dropped:
+            return super().hypothesis()
+        by = check_equivalence(self.observations.equivalence)
+        small = quotient(self._guess.make_pdfa(), equivalence=by)
+        with ObservationTree(AutomatonModel(small), by) as tree:
+            self._told = told = QuaNT(tree, traces=self._traces)
+            told.start()
+            found = told.hypothesis()
+            while (word := distinguish(small, found, equivalence=by)) is not None:
+                told.refine(Words.of([small.alphabet.encode(word).tolist()]))
+                found = told.hypothesis()
+        return found
+
+    def unresolved(self) -> Integers:
+        """Return the transitions that no walk has tested, or QuaNT's unresolved ones."""
+        if self._told is None:
+            return super().unresolved()
+        guess, words = self._guess, self._told.findings().access_words
+        members = [0]
+        for parent, symbol in zip(words.parents[1:], words.symbols[1:], strict=True):
+            members.append(max(0, int(guess.table[members[parent], symbol])))
+        is_tested = guess.counts[np.array(members)[words.ends]] > 0
+        return np.flatnonzero(~is_tested & (self._told.hypothesis().transitions >= 0))
 
     def findings(self, states: int = 0) -> Findings:
-        """Return what `QuaNT` does, and how much rests on guesses."""
-        self._grow()
-        guessed = self._guessed[: self.size * self._symbols]
+        """Return what `QuaNT` does, and how much rests on walks."""
+        guess, is_dropped = self._guess, self._told is None
+        is_used = guess.possible.copy()
+        is_used[~np.isin(np.arange(len(is_used)), reachable_in(guess.table, 0).states)] = False
         report: dict[str, object] = {
-            "states": len(self._reference),
-            "dropped": self._is_dropped,
-            "walks": len(self._walks),
-            "not_sifted": int(guessed.sum()),
-            "not_tested": int((guessed & ~self._find_tested()).sum()),
+            "states": self._known,
+            "dropped": is_dropped,
+            "walks": guess.walks,
+            "not_sifted": 0 if is_dropped else int(is_used.sum()),
+            "not_tested": 0 if is_dropped else int((is_used & (guess.counts == 0)).sum()),
         }
-        return super().findings(states)._replace(reference=report)
+        source = QuaNT.findings(self, states) if self._told is None else self._told.findings(states)
+        return source._replace(reference=report)
+
+    def refine(self, counterexamples: Words) -> None:
+        """Walk along counterexamples to the guess, or split leaves."""
+        if self._told is None:
+            super().refine(counterexamples)
+            return
+        self._rounds += 1
+        guess, observations = self._guess, self.observations
+        pdfa = self._told.hypothesis()
+        nodes = observations.path(counterexamples)[counterexamples.ends][:_ENOUGH]
+        ends = visited_states(pdfa.table, pdfa.initial, counterexamples)[counterexamples.ends]
+        labels = observations.classes_of(pdfa.probabilities[ends[: len(nodes)]])
+        labels[ends[: len(nodes)] < 0] = UNDEFINED
+        classes = observations.asked_classes(nodes)
+        for word, class_, label in zip(counterexamples, classes, labels, strict=False):
+            if class_ == label:
+                name = observations.alphabet.decode(word)
+                raise OracleError(f"the word {name} is not a counterexample to the hypothesis")
+            guess.add(word + self._draw(-1, guess.tail))
+        self._walk()
 
     # Walks
 
     def _walk(self) -> None:
-        """Walk until every transition of the hypothesis has been taken or sifted."""
-        depth = reachable_in(self._reference.table[:-1], 0).depth
-        length = max(_SYMBOLS, _TIMES * depth)
-        while not self._is_dropped:
-            plans, walks, size = self._plans(), list[list[int]](), self.size
-            left, fresh = plans.left.copy(), plans.fresh.copy()
-            while len(walks) <= len(self._walks) // 4 and (word := plans.plan(length)):
-                walks.append(word)
+        """Walk until every transition of the guess is tested and all walks are explained."""
+        guess, patience, asked = self._guess, _PATIENCE, -1
+        is_hopeful = guess.walks <= self._most and self._rounds <= _ROUNDS
+        while is_hopeful and patience >= 0 and not guess.is_hopeless():
+            before, wrong = guess.changes, list[Wrong]()
+            if guess.walks:
+                wrong = guess.settle(is_forced=patience == 0)
+                is_stuck = any(not (one.changes and one.explained) for one in wrong)
+                patience = patience - 1 if is_stuck and guess.changes == before else _PATIENCE
+            self.size = max(1, int((guess.seen >= 0).sum()))
+            words = self._plan(wrong, max(1, guess.walks // 4))
+            if not wrong and (not words or self.observations.counts.words == asked):
+                return
             asked = self.observations.counts.words
-            if not walks:
-                return
-            taken = left & ~plans.left
-            self._tried[: size * self._symbols] |= taken[:size].reshape(-1)
-            self._sought += (fresh & ~plans.fresh)[size:]
-            self._take(Words.of(walks))
-            while len(words := self._find_contradiction()):
-                self.refine(words)
-                self._update()
-                self._sift(_NOTHING, self.size)
-            if self.observations.counts.words == asked:
-                return
+            for word in words:
+                guess.add(word)
+            is_hopeful = guess.walks <= self._most
+        self._is_dropped, self._told, self.size = True, None, 0
+        super().start()
 
-    def _plans(self) -> Walks:
-        """Plan through the hypothesis, and through the reference where no state is known yet."""
-        reference, size, symbols = self._reference, self.size, self._symbols
-        found = self._states_for(np.arange(len(reference) + 1))
-        numbers = np.where(self._state_of < 0, size + np.arange(len(found)), self._state_of)
-        numbers[-1] = -1
-        is_new = (found < 0) & (self._sought < _SOUGHT)
-        is_new[-1] = False
-        known, ways = self._table()[:-1], numbers[reference.table[self._twins[:size]]]
-        is_open = np.zeros((size, symbols), dtype=bool)
-        is_open.reshape(-1)[self.unresolved()] = True
-        guessed = self._guessed[: size * symbols].reshape(size, symbols)
-        shown = self._shown[: size * symbols].reshape(size, symbols) >= 0
-        told = (is_open | (guessed & ~shown)) & (ways >= 0)
-        known[told] = ways[told]
-        table = np.vstack((known, numbers[reference.table]))
-        left = table >= 0
-        untested = guessed & ~self._find_tested().reshape(size, symbols)
-        tried = self._tried[: size * symbols].reshape(size, symbols)
-        left[:size] &= (is_open & ~tried) | untested
-        left[size:] &= is_new[:, None]
-        fresh = np.append(np.zeros(size, dtype=bool), is_new)
-        fresh[0] = not len(self._walks)
-        states = np.append(self._twins[:size], np.arange(len(reference) + 1))
-        return Walks(
-            table,
-            left,
-            fresh,
-            lambda at: reference.suffix(states[at]) if states[at] >= 0 else [],
-        )
+    def _plan(self, wrong: list[Wrong], most: int) -> list[list[int]]:
+        """Plan words for what is open, then such as take transitions that none has tested yet."""
+        guess, words = self._guess, list[list[int]]()
+        ways = _Ways(guess.table)
+        for one in {(*one.changes, *one.suspects[-1:]): one for one in wrong}.values():
+            places = [change[:2] for change in one.changes] or one.suspects or [(0, 0)]
+            state, symbol = places[self._draws.integers(len(places))]
+            way = []
+            if state:  # a way on which nothing else explains the walk, if there is one
+                others = {change[:2] for change in one.changes} - {(state, symbol)}
+                way = ways.find(0, {state}, others) or ways.find(0, {state})
+            if symbol >= 0:
+                way, state = [*way, symbol], int(guess.table[state, symbol])
+            words.append(way + self._draw(state, 2 * guess.tail))
+        is_left = guess.possible & (guess.counts == 0)
+        left = {
+            state: np.flatnonzero(is_left[state]).tolist()
+            for state in np.flatnonzero(is_left.any(axis=1)).tolist()
+        }
+        depth = reachable_in(guess.table, 0).depth
+        length = max(_SYMBOLS - guess.tail, _TIMES * depth)
+        while len(words) < most and (word := self._plan_one(ways, left, length)):
+            words.append(word)
+        return words or ([] if guess.walks else [self._draw(0, guess.tail)])
 
-    def _take(self, words: Words) -> None:
-        """Ask for walks, and learn from them."""
-        path = self.observations.ask_path(words)
-        self._walks = Words(
-            np.concatenate((self._walks.symbols, words.symbols)),
-            offsets_of(np.concatenate((self._walks.lengths, words.lengths))),
-        )
-        self._path = np.concatenate((self._path, path))
-        self._at = np.concatenate((self._at, np.full(len(path), ROOT)))
-        self._is_stuck = np.concatenate((self._is_stuck, np.zeros(len(path), dtype=bool)))
-        self._update()
-        few_twins = 2 * (self._twins[: self.size] >= 0).sum() < self.size > 2 * _MISSES
-        if few_twins or (self._misses > _MISSES and self._hits < _HITS * self._misses):
-            self._drop()
-        self._sift(_NOTHING, self.size)
-
-    def _runs(self, words: Words, path: Integers) -> tuple[Codes, Integers]:
-        """Return the runs of words, and the places of classes that are not as they say.
-
-        A state behind the last one stands for all that is not known.
-        """
-        size = self.size
-        table = np.full((size + 2, self._symbols), -1, dtype=np.int32)
-        table[:size] = self._table()[:-1]
-        table[:size].reshape(-1)[self.unresolved()] = table[size] = size
-        runs = visited_states(table, 0, words)
-        classes = self.observations.nodes.classes
-        expected = np.append(classes[self._access[:size]], (UNKNOWN, UNDEFINED))[runs]
-        return runs, ((runs != size) & (expected != classes[path])).nonzero()[0]
-
-    def _transitions(self, words: Words, runs: NDArray[np.integer]) -> Integers:
-        """Return the transition taken after each prefix of words; -1 where there is none."""
-        places = np.full(len(runs), -1)
-        is_inside = np.ones(len(runs), dtype=bool)
-        is_inside[words.ends] = False
-        states = runs[is_inside].astype(np.int64)
-        is_known = (states >= 0) & (states < self.size)
-        places[is_inside] = np.where(is_known, states * self._symbols + words.symbols, -1)
-        return places
-
-    def _find_tested(self) -> Flags:
-        """Return which transitions walks have taken."""
-        tested = np.zeros(self.size * self._symbols + 1, dtype=bool)
-        tested[self._transitions(self._walks, self._runs(self._walks, self._path)[0])] = True
-        return tested[:-1]
-
-    def _find_contradiction(self) -> Words:
-        """Return the shortest prefix of a walk that the hypothesis contradicts, or no words.
-
-        Others often have the same cause, and to find that costs words.
-        """
-        wrong = self._runs(self._walks, self._path)[1]
-        begins = self._walks.offsets[:-1] + np.arange(len(self._walks))
-        owners = np.searchsorted(begins, wrong, side="right") - 1
-        lengths = wrong - begins[owners]
-        shortest = lengths.argsort(kind="stable")[:1]
-        return prefixes_of(self._walks, owners[shortest], lengths[shortest])
-
-    # States
-
-    def _update(self) -> None:
-        """Sift on what is known now, find out which states these are, and what walks show."""
-        tree = self._tree
-        while True:
-            # What an answer is missing for is not looked at again; a split may move all others.
-            moved = (~self._is_stuck & (tree.suffixes[self._at] != LEAF)).nonzero()[0]
-            if len(moved):
-                self._place(moved)
-            elif not self._deepen():
+    def _plan_one(self, ways: _Ways, left: dict[int, list[int]], length: int) -> list[int]:
+        """Return a word that takes transitions which are left, always the nearest one next."""
+        here, word, table = 0, list[int](), ways.table
+        while len(word) < length and here >= 0:
+            if here in left:
+                symbols = left[here]
+                way = [symbols.pop(self._draws.integers(len(symbols)))]
+                if not symbols:
+                    del left[here]
+            else:
+                way = ways.find(here, left.keys())
+            if not way:
                 break
-        self._align()
-        self._release(self._guessed.nonzero()[0])
-        self._sink_answered()
-        self._find_twins()
-        ends = tree.states[self._at]
-        begins = np.where(ends >= 0, ends, self._states_for(self._aligned))
-        places = self._transitions(self._walks, begins)
-        inner = ((places[:-1] >= 0) & (ends[1:] >= 0)).nonzero()[0]
-        self._grow()
-        self._shown[:] = -1
-        self._shown[places[inner]] = ends[inner + 1]
+            for symbol in way:
+                here = table[here][symbol]
+            word += way
+        return word + self._draw(here, self._guess.tail) if word else word
 
-    def _align(self) -> None:
-        """Follow the reference along new walks, from each state that is known on anew."""
-        reference, tree, classes = self._reference, self._tree, self.observations.nodes.classes
-        reference.refresh()
-        self._twins = grown(self._twins, self.size, _NOT_SOUGHT)
-        columns, begin = self._walks.next_columns().tolist(), len(self._aligned)
-        labels, groups, here, aligned = reference.labels[:, 0], reference.groups, -1, []
-        for place in range(begin, len(self._path)):
-            is_first = place == 0 or not columns[place - 1]
-            here = 0 if is_first else int(reference.table[here, columns[place - 1] - 1])
-            state, class_ = int(tree.states[self._at[place]]), classes[self._path[place]]
-            is_wrong = False
-            if here >= 0:
-                told = int(labels[here])
-                if told < UNKNOWN:
-                    told = reference.class_instead(here, int(class_))
-                is_wrong = told not in (class_, UNKNOWN)
-                self._hits += told == class_
-                self._misses += is_wrong
+    def _draw(self, state: int, length: int) -> list[int]:
+        """Draw symbols that are possible from a state on; any symbols where it is not known."""
+        guess, word = self._guess, list[int]()
+        for _ in range(length):
+            symbols = np.arange(guess.table.shape[1])
             if state >= 0:
-                twin = self._find_twin(state, here)
-                if here < 0 or twin < 0 or groups[here] != groups[twin]:
-                    here = twin
-            elif is_wrong:
-                here = -1
-            aligned.append(here)
-        self._aligned = np.append(self._aligned, np.array(aligned, dtype=np.int64))
-
-    def _place(self, places: Integers) -> None:
-        """Sift prefixes of walks as far as their answers go."""
-        tree, observations = self._tree, self.observations
-        for place in places.tolist():
-            here, node = int(self._at[place]), int(self._path[place])
-            while (suffix := tree.suffix_of[here]) != LEAF:
-                label = self._known_label(node, suffix)
-                if label is None:
+                symbols = np.flatnonzero(guess.possible[state])
+                if not len(symbols):
                     break
-                size_before, is_top = tree.size, here == ROOT
-                here = tree.child(here, label)
-                if here < size_before:
-                    continue
-                if is_top and (word := self._reference.suffix_after(label)):
-                    tree.suffix_of[here] = observations.suffixes.add_word(word)
-                elif observations.meter.grant_states(self.size, 1):
-                    before = tree.state_of[int(self._at[place - 1])] if place else -1
-                    symbol = observations.nodes.last_symbol[node]
-                    self._new_state(node, here, max(before, 0) * self._symbols + symbol)
-            self._at[place], self._is_stuck[place] = here, tree.suffix_of[here] != LEAF
+            symbol = int(symbols[self._draws.integers(len(symbols))])
+            state = int(guess.table[state, symbol]) if state >= 0 else -1
+            word.append(symbol)
+        return word
 
-    def _deepen(self) -> bool:
-        """Let suffixes tell states of a class apart where the reference has several of it."""
-        tree, suffixes, found = self._tree, self.observations.suffixes, False
-        for state in (tree.depths[self._leaves[: self.size]] == 1).nonzero()[0].tolist():
-            leaf, access = self._leaf_of[state], self._access[state : state + 1]
-            if leaf and (word := self._reference.suffix_after(tree.label_of[leaf])):
-                suffix, found = suffixes.add_word(word), True
-                label = int(self._labels(access, np.array([suffix]))[0])
-                tree.suffix_of[leaf], tree.state_of[leaf] = suffix, -1
-                child = tree.child(leaf, label)
-                self._leaf_of[state], tree.state_of[child] = child, state
-        return found
+
+class _Ways:
+    """Finds shortest ways through a guess."""
+
+    def __init__(self, table: Codes) -> None:
+        self.table = table.tolist()
+        self._ways_on: list[list[tuple[int, int]]] = [
+            [(symbol, end) for symbol, end in enumerate(ends) if end >= 0] for ends in self.table
+        ]
+
+    def find(
+        self, begin: int, goals: Collection[int], avoid: Collection[tuple[int, int]] = ()
+    ) -> list[int]:
+        """Return the symbols of a shortest way to one of some states; none if there is none."""
+        back = {begin: (begin, -1)}
+        queue = [begin]
+        for state in queue:  # it grows in front of the loop
+            for symbol, end in self._ways_on[state]:
+                if end in back or (state, symbol) in avoid:
+                    continue
+                back[end] = state, symbol
+                if end in goals:
+                    way = []
+                    while end != begin:
+                        end, symbol = back[end]
+                        way.append(symbol)
+                    return way[::-1]
+                queue.append(end)
+        return []
