@@ -234,8 +234,7 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
         share = measured.infinite_share
         return _Distance(mean, low, high, share, measured.losses, measured.infinite)
 
-    questions = observations.counts.words
-    return _Measure(distance, held_out.lengths, held_out.word_count, questions)
+    return _Measure(distance, held_out.lengths, held_out.word_count, observations.counts.words)
 
 
 class _Run:
@@ -280,8 +279,7 @@ class _Run:
             self._measure = _measure_on_words(observations, sampler, seed)
             counts, cost = observations.counts, observations.meter.spent
         interrupts.check()
-        words = counts.words + counts.audited
-        self._budget.spend(words=words, symbols=counts.symbols, cost=cost)
+        self._budget.spend(words=counts.words + counts.audited, symbols=counts.symbols, cost=cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int

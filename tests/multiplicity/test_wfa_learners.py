@@ -261,7 +261,9 @@ def test_other_budgets() -> None:
     for most in range(1, 21):
         found = learn_wfa(target, budget=Budget(max_states=most))
         assert (found.rank, found.certificate.details["bound"]) == (most, "max_states")
-    assert learn_wfa(target, budget=Budget(max_states=21)).certificate.kind == "exact"
+    whole = learn_wfa(target, budget=Budget(max_states=21)).certificate
+    assert whole.kind == "exact"
+    assert "the l2 distance, extrapolated, is" in whole.statement
 
 
 def test_progress_is_told() -> None:

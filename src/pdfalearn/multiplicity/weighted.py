@@ -197,8 +197,7 @@ def _extend(basis: Floats, vectors: Floats) -> tuple[Floats, list[int]]:
     if not len(rest) or len(basis) == basis.shape[1]:
         return basis, []
     directions, triangle, order = qr(rest.T, mode="economic", pivoting=True)
-    count = int((np.abs(np.diag(triangle)) > _CLEAR).sum())
-    count = min(count, basis.shape[1] - len(basis))
+    count = min(int((np.abs(np.diag(triangle)) > _CLEAR).sum()), basis.shape[1] - len(basis))
     # A weak direction is not quite orthogonal to the basis: without this it would come back.
     new = _beside(basis, np.asarray(directions.T[:count], np.float64))
     new = np.asarray(np.linalg.qr(new.T)[0], np.float64).T

@@ -324,9 +324,7 @@ class _Sampler:
                 f"no single word shows a difference, but all words together have the l2 distance "
                 f"{distance:.3g}, above the tolerance {self.tolerance:g}: {known}"
             )
-        statement = (
-            f"equal to the target: the l2 distance, extrapolated to all words, is {distance:.3g}; "
-        )
+        statement = f"equal to the target: the l2 distance, extrapolated, is {distance:.3g}; "
         if distance == math.inf:
             statement = "equal to the target after every word; the squares do not converge; "
         return Certificate("exact", statement + known, details | {"distance": distance})
