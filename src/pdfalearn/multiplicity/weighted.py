@@ -86,7 +86,7 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
     Sums of products A_w·e·(A_w·e)ᵀ over the words w of k symbols are kept as L·Lᵀ, so that no
     digits are lost by squaring, and none by subtracting. They are computed for one length after
     the other until what longer words add, extrapolated from what the last quarter of the lengths
-    and the one before have added, is less than 10⁻²⁰ or a millionth. Of a WFA that is no PFA this
+    and the one before have added, is less than 10⁻²⁰ or a millionth. Of WFA that are not PFA this
     is not before longer words lead to no new direction, and yet an extrapolation. Where that does
     not shrink, the distance is infinite, unless it is as small as rounding: below 10⁻²⁶ for the
     whole quarter.
