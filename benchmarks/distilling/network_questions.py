@@ -1,7 +1,8 @@
 """What frontiers answer for the model behind them: whether intervals hold, and how wide they are.
 
 Run with ``python -m benchmarks.distilling.network_questions``, with ``--runs 50`` for fewer random
-automata, ``--first 100`` for others, and ``--symbols 8000`` for another budget.
+automata, ``--first 100`` for others, ``--symbols 8000`` for another budget, and ``--sizes 400`` for
+other automata.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ def target(random: np.random.Generator) -> PDFA:
     return PDFA(alphabet="abc", transitions=transitions, probabilities=rows)
 
 
-def main(first: int, runs: int, symbols: int) -> None:
+def main(first: int, runs: int, symbols: int, sizes: list[int]) -> None:
     """Distil random automata, ask the frontiers, and compare with what is so of the automata."""
     figures: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
     for seed in range(first, first + runs):
         model = target(np.random.default_rng(seed))
         frontier = distill(
-            model, budget=Budget(max_symbols=symbols), sizes=SIZES, seed=seed, progress=None
+            model, budget=Budget(max_symbols=symbols), sizes=sizes, seed=seed, progress=None
         )
         for name, language in LANGUAGES.items():
             known, found = probability(model, language), probability(frontier, language)
@@ -72,4 +73,5 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--symbols", type=int, default=2000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     main(**vars(parser.parse_args()))

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -181,9 +181,16 @@ def _list_values(values: Iterable[Value], name: str) -> list[Value]:
     return list(values)
 
 
-# How far an automaton is from the model: the divergence, its interval, the share of positions where
-# it is infinite, and for every word the sum of finite ones and the number of infinite ones.
-_Distance = tuple[float, float, float, float, Floats, Floats]
+class _Distance(NamedTuple):
+    """How far an automaton is from the model."""
+
+    divergence: float
+    low: float
+    high: float
+    infinite_share: float
+    # For every word the sum of finite divergences, and the number of infinite ones.
+    losses: Floats
+    infinite: Floats
 
 
 @dataclass
@@ -203,7 +210,7 @@ def _measure_exactly(target: PDFA) -> _Measure:
         forward = divergence(target, pdfa).forward
         share = forward.infinite_share
         mean = 0.0 if share == 1 else forward.finite_mean
-        return mean, mean, mean, share, np.array([mean]), np.array([share])
+        return _Distance(mean, mean, mean, share, np.array([mean]), np.array([share]))
 
     return _Measure(distance, np.ones(1))
 
@@ -225,10 +232,9 @@ def _measure_on_words(observations: ObservationTree, sampler: Sampler, seed: int
         measured = held_out.measure(pdfa)
         mean, low, high = held_out.add_unseen(measured.divergence, pdfa)
         share = measured.infinite_share
-        return mean, low, high, share, measured.losses, measured.infinite
+        return _Distance(mean, low, high, share, measured.losses, measured.infinite)
 
-    questions = observations.counts.words
-    return _Measure(distance, held_out.lengths, held_out.word_count, questions)
+    return _Measure(distance, held_out.lengths, held_out.word_count, observations.counts.words)
 
 
 class _Run:
@@ -273,8 +279,7 @@ class _Run:
             self._measure = _measure_on_words(observations, sampler, seed)
             counts, cost = observations.counts, observations.meter.spent
         interrupts.check()
-        words = counts.words + counts.audited
-        self._budget.spend(words=words, symbols=counts.symbols, cost=cost)
+        self._budget.spend(words=counts.words + counts.audited, symbols=counts.symbols, cost=cost)
 
     def learn(
         self, equivalence: Relation, oracle: EquivalenceOracle, audit: int, seed: int
@@ -318,7 +323,7 @@ class _Run:
             rows=tuple(self.rows),
             drawn_words=measure.drawn_words,
             held_out_questions=measure.questions,
-            kept_losses=np.array([distance[4] for distance in self._distances]),
-            kept_infinite=np.array([distance[5] for distance in self._distances]),
+            kept_losses=np.array([distance.losses for distance in self._distances]),
+            kept_infinite=np.array([distance.infinite for distance in self._distances]),
             kept_lengths=measure.lengths,
         )

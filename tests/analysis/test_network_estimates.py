@@ -20,7 +20,7 @@ from pdfalearn import (
     save,
 )
 from pdfalearn.analysis import Estimate, entropy, length
-from pdfalearn.analysis.network_estimates import _bound_mean
+from pdfalearn.analysis.network_estimates import _bound_mean, _levels, _refit
 from pdfalearn.errors import InputError
 from pdfalearn.languages import BeginsWith, Contains, EndsWith, HasLength, LanguageLike, Not
 from pdfalearn.samplers import ModelWords, UniformWords
@@ -106,6 +106,28 @@ def test_frontiers_say_of_what_they_are_exact() -> None:
         assert "explore asks the model itself" in text
     assert length(small).mean == length(small.best).mean
     assert "exact of this automaton" in str(length(small.best))
+
+
+def test_rows_have_seen_nothing_of_held_out_words() -> None:
+    found = distill(target(6), budget=Budget(max_symbols=500), sizes=[64], seed=6)
+    kept, pdfa = found.kept_words, found.best
+    assert kept is not None
+    levels = list(_levels(kept.parents[1:]))
+    refit = _refit(kept, pdfa, kept.is_learnt.astype(float), levels)
+    # Neither what only they were answered nor the automaton's own rows, made of that, matter.
+    answers, rows = kept.answers.copy(), pdfa.probabilities.copy()
+    answers[np.setdiff1d(kept.rows, kept.rows[kept.is_learnt])] = 0.25
+    rows[(rows > 0).all(axis=1)] = 0.25
+    others = (
+        replace(kept, answers=answers),
+        PDFA(
+            alphabet=pdfa.alphabet,
+            transitions=pdfa.transitions,
+            probabilities=rows,
+            initial=pdfa.initial,
+        ),
+    )
+    assert _refit(*others, kept.is_learnt.astype(float), levels) == refit
 
 
 def test_files_keep_the_words(tmp_path: object) -> None:

@@ -20,6 +20,9 @@ def test_what_cannot_be_loaded_names_what_can(ending: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(expected)}") as caught:
         load(f"x{ending}")
     assert ".json, .json.gz, .npz, .arpa, .arpa.gz, .pautomac, " in str(caught.value)
+    page = (Path(__file__).parents[2] / "docs/reference/formats.md").read_text(encoding="utf-8")
+    known = str(caught.value).removeprefix(expected).split(";")[0].split(", ")
+    assert [ending for ending in known if f"`{ending}`" not in page] == []
 
 
 @pytest.mark.parametrize("ending", [".txt", ".gz", ""])

@@ -14,7 +14,7 @@ from pdfalearn import PDFA, Budget, FunctionModel, Quantization, Tolerance, lear
 from pdfalearn.datasets import random_pdfa
 from pdfalearn.equivalence.relations import Relation
 from pdfalearn.errors import InputError, OracleError
-from pdfalearn.learners import WLStar
+from pdfalearn.learners import LPStar, WLStar
 from pdfalearn.models import AutomatonModel
 from pdfalearn.models.batch import Batch
 from pdfalearn.models.protocol import LanguageModel
@@ -224,6 +224,24 @@ def test_bounds_hold_and_the_automaton_is_whole(
     else:
         assert result.certificate.kind == "stopped"
         assert result.certificate.details["limit"] in vars(budget).values()
+
+
+def test_classes_are_near_by_equal_cells_and_not_by_their_numbers() -> None:
+    made: list[LPStar] = []
+
+    def make(tree: ObservationTree) -> LPStar:
+        made.append(LPStar(tree))
+        return made[0]
+
+    target = random_pdfa(30, 2, distributions=3, exact_size=True, seed=0)
+    learn(target, learner=make, equivalence=Quantization(10), budget=Budget(max_states=5), audit=0)
+    table = made[0].table
+    members, targets, is_lost = made[0]._members()
+    assert is_lost.any()
+    for place, symbol in np.argwhere(is_lost).tolist():
+        row = table.rows[table.successors(members[[place]])[0, symbol]]
+        equal = (table.rows[members] == row).sum(axis=1)
+        assert equal[targets[place, symbol]] == equal.max()
 
 
 def test_a_table_that_a_bound_kept_open_leads_to_the_nearest_states() -> None:

@@ -117,6 +117,21 @@ def test_distances_keep_their_digits_and_may_be_infinite() -> None:
         _ = counter.total
 
 
+def test_distances_do_not_stop_before_the_states_that_only_long_words_come_to() -> None:
+    nothing = WFA("a", initial=[0], matrices=[[[0]]], ends=[0])
+    for half in (30, 40, 60):
+        # One word has the value 1: its weights grow for the first half, and shrink for the other.
+        moves = np.diag([2.0] * half + [0.5] * half, 1)
+        first, last = np.eye(len(moves))[[0, -1]]
+        chain = WFA("a", initial=first, matrices=[moves], ends=last)
+        assert l2_distance(chain, nothing) == l2_distance(nothing, chain) == 1.0
+        if half == 40:
+            basis, _ = np.linalg.qr(np.random.default_rng(1).normal(size=moves.shape))
+            moves, first, last = basis.T @ moves @ basis, first @ basis, last @ basis
+            dense = WFA("a", initial=first, matrices=[moves], ends=last)
+            assert l2_distance(dense, nothing) == pytest.approx(1.0, rel=1e-6)
+
+
 def test_distances_converge_where_lengths_rise_and_fall() -> None:
     # Ten states lead to the one before the end: sums of squares by length are 10 and 1 in turns.
     moves = np.zeros((12, 12))

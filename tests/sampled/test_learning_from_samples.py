@@ -141,6 +141,10 @@ def test_where_draws_are_mute_nothing_more_is_drawn() -> None:
     result = learn_samples(Samples(draw, "ab"), max_samples=10_000)
     assert len(result.pdfa) == 1
     assert result.statistics.words < 2000
+    # What is left out is told, and nothing is promised of it.
+    assert result.certificate.details["left_out_words"] == 2
+    assert "any suffix that could be drawn" in result.certificate.statement
+    assert "divided by how likely the automaton makes" in result.certificate.statement
 
 
 @pytest.mark.slow

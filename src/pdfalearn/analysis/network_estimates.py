@@ -135,8 +135,7 @@ def estimate_probability(
         both, alone = (_estimate(kept, pdfa, one, (1 + confidence) / 2) for one in parts)
         if both[3] + alone[3] <= 0 or both[1] + alone[1] <= 0:
             raise InputError(f"the condition {described(given)} has probability 0; take another")
-        low = _share(both[0], alone[1])
-        high = _share(both[1], alone[0])
+        low, high = _share(both[0], alone[1]), _share(both[1], alone[0])
         value, exact = _share(both[2], alone[2]), _share(both[3], alone[3])
         words = max(both[4], alone[4])
     statement = "the model behind the frontier"
@@ -192,13 +191,18 @@ def _estimate(
 
 
 def _refit(kept: KeptWords, pdfa: PDFA, known: Floats, levels: list[slice]) -> PDFA:
-    """Return an automaton with rows that have seen nothing of the held-out words."""
+    """Return an automaton with rows that have seen nothing of the held-out words.
+
+    Which states there are may have: contexts are chosen again with all answers.
+    """
     states = _run(pdfa.table, pdfa.initial, kept, levels)
     sums = np.zeros((len(pdfa) + 1, kept.answers.shape[1]))  # the last is that of no state
     np.add.at(sums, states, known[:, None] * kept.answers[kept.rows])
-    sums[:-1, 1:][pdfa.transitions < 0] = 0.0
-    totals = sums[:-1].sum(axis=1, keepdims=True)
-    rows = np.where(totals > 0, sums[:-1] / np.where(totals > 0, totals, 1), pdfa.probabilities)
+    possible = np.pad(pdfa.transitions >= 0, ((0, 0), (1, 0)), constant_values=True)
+    rows = sums[:-1] * possible
+    # States that only held-out words come to have the mean row.
+    rows[~rows.any(axis=1)] = rows.sum(axis=0) + _ROUNDING
+    rows = rows * possible / (rows * possible).sum(axis=1, keepdims=True)
     return PDFA(
         alphabet=pdfa.alphabet,
         transitions=pdfa.transitions,

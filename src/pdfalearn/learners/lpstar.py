@@ -194,7 +194,12 @@ class LPStar(TableLearner):
         is_blue = targets == _BLUE
         if is_blue.any():
             rows, blue_rows = self.table.rows[members], self.table.rows[successors[is_blue]]
-            targets[is_blue] = nearest(rows, blue_rows)
+            targets[is_blue] = (
+                nearest(rows, blue_rows)
+                if isinstance(self.observations.equivalence, Tolerance)
+                # Numbers of classes are not near to each other: most equal cells count.
+                else [(rows == row).sum(axis=1).argmax() for row in blue_rows]
+            )
             is_lost[is_blue] = ~self.equivalence.similar(rows[targets[is_blue]], blue_rows)
         return members, targets, is_lost
 

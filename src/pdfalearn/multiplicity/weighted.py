@@ -86,8 +86,10 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
     Sums of products A_w·e·(A_w·e)ᵀ over the words w of k symbols are kept as L·Lᵀ, so that no
     digits are lost by squaring, and none by subtracting. They are computed for one length after
     the other until what longer words add, extrapolated from what the last quarter of the lengths
-    and the one before have added, is less than 10⁻²⁰ or a millionth. Where that does not shrink,
-    the distance is infinite, unless it is as small as rounding: below 10⁻²⁶ for the whole quarter.
+    and the one before have added, is less than 10⁻²⁰ or a millionth. Of WFA that are not PFA this
+    is not before longer words lead to no new direction, and yet an extrapolation. Where that does
+    not shrink, the distance is infinite, unless it is as small as rounding: below 10⁻²⁶ for the
+    whole quarter.
 
     Examples
     --------
@@ -96,7 +98,10 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
     >>> round(l2_distance(half, double) ** 2, 4), round(1 / 4 / (1 - 1 / 4), 4)
     (0.3333, 0.3333)
     """
-    wfa = subtract(as_wfa(first, "first"), as_wfa(second, "second"))
+    parts = as_wfa(first, "first"), as_wfa(second, "second")
+    wfa = subtract(*parts)
+    # Sums of a PFA do not grow; those of others may, behind states that only long words come to.
+    least = max((_longest_new(one) for one in parts if not isinstance(one, PFA)), default=0)
     size = float(wfa.initial @ wfa.initial)
     factor, square = wfa.ends[None], 0.0  # its rows are the columns of L
     added: list[float] = []
@@ -111,7 +116,7 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
             return float(np.sqrt(square))
         # Halves of a window that grows: sums of a length may rise and fall in long cycles.
         half = max(_LOOK, len(added) // 4)
-        if len(added) >= 2 * half and len(added) % _LOOK == 0:
+        if len(added) >= max(2 * half, least) and len(added) % _LOOK == 0:
             newest = sum(added[-half:])
             ratio = newest / sum(added[-2 * half : -half])
             left = size * newest * (ratio / (1 - ratio) if ratio < 1 else np.inf)
@@ -119,6 +124,16 @@ def l2_distance(first: WFA | PDFA, second: WFA | PDFA) -> float:
                 return float(np.sqrt(square))
         factor = (factor @ wfa.matrices.transpose(0, 2, 1)).reshape(-1, len(wfa))
     return np.inf
+
+
+def _longest_new(wfa: WFA) -> int:
+    """Return up to which length words add directions to what the vectors before the end span."""
+    basis, new, length = np.zeros((0, len(wfa))), wfa.ends[None], 0
+    while len(new := new[new.any(axis=1)]):
+        known, length = len(basis), length + 1
+        basis, _ = _extend(basis, new / np.linalg.norm(new, axis=1, keepdims=True))
+        new = (basis[known:] @ wfa.matrices.transpose(0, 2, 1)).reshape(-1, len(wfa))
+    return length
 
 
 def shortest_difference(
@@ -182,8 +197,7 @@ def _extend(basis: Floats, vectors: Floats) -> tuple[Floats, list[int]]:
     if not len(rest) or len(basis) == basis.shape[1]:
         return basis, []
     directions, triangle, order = qr(rest.T, mode="economic", pivoting=True)
-    count = int((np.abs(np.diag(triangle)) > _CLEAR).sum())
-    count = min(count, basis.shape[1] - len(basis))
+    count = min(int((np.abs(np.diag(triangle)) > _CLEAR).sum()), basis.shape[1] - len(basis))
     # A weak direction is not quite orthogonal to the basis: without this it would come back.
     new = _beside(basis, np.asarray(directions.T[:count], np.float64))
     new = np.asarray(np.linalg.qr(new.T)[0], np.float64).T

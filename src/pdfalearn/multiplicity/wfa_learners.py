@@ -310,9 +310,11 @@ class _Sampler:
         """Certify what the last query has shown; refuse an automaton that is too far away."""
         known = f"rank {details['rank']}, smallest singular value {details['smallest']:.3g}"
         if isinstance(target, WordProbabilities):
+            what = "prefixes" if self.function.is_of_prefixes else "words"
             statement = (
                 f"with probability at least 1 - {self.delta}, the values of at most a share "
-                f"{self.epsilon} of uniform words of up to {self.longest} symbols are wrong; "
+                f"{self.epsilon} of uniform {what} of up to {self.longest} symbols are wrong by "
+                f"more than {self.tolerance:g} of their terms; "
             )
             return Certificate("pac", statement + known, details)
         distance = l2_distance(wfa, target)
@@ -322,7 +324,7 @@ class _Sampler:
                 f"no single word shows a difference, but all words together have the l2 distance "
                 f"{distance:.3g}, above the tolerance {self.tolerance:g}: {known}"
             )
-        statement = f"equal to the target: the l2 distance over all words is {distance:.3g}; "
+        statement = f"equal to the target: the l2 distance, extrapolated, is {distance:.3g}; "
         if distance == math.inf:
             statement = "equal to the target after every word; the squares do not converge; "
         return Certificate("exact", statement + known, details | {"distance": distance})

@@ -142,6 +142,8 @@ class Balance(NamedTuple):
     near: Integers
     allowed: Floats
     contradictions: Integers
+    # How many words are not compared, as all draws after them were cut at once.
+    left_out: int
     # What to draw continuations of, and how much that matters.
     wanted: dict[Codes, float]
 
@@ -157,7 +159,9 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
     # After a suffix, a difference matters as much as the suffix is likely.
     allowed = gap / np.maximum(likely.chances, gap)
     is_compared = (allowed < 1) & (likely.taken >= reach)
-    is_compared[[*found.reds, *tree.mute]] = False
+    is_compared[found.reds] = False
+    left_out = [node for node in tree.mute if is_compared[node]]
+    is_compared[left_out] = False
     is_open = is_compared & (farthest > allowed)
     wanted: dict[Codes, float] = {}
 
@@ -198,6 +202,7 @@ def weigh_words(found: Hypothesis, gap: float, reach: float) -> Balance:
         near=np.flatnonzero(is_compared & ~is_open),
         allowed=allowed[is_compared & ~is_open],
         contradictions=odd,
+        left_out=len(left_out),
         wanted=wanted,
     )
 

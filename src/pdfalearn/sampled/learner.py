@@ -67,11 +67,11 @@ def learn_samples(
     gap : float
         A word is near its state if the probability of no symbol, nor that of the end, differs by
         more than this from that after the state's access word. After a suffix behind both it may
-        differ by more, as it matters less: by this divided by how likely the suffix is. Half of it
-        takes four times as many samples.
+        differ by more, as it matters less: by this divided by how likely the automaton makes the
+        suffix. Half of it takes four times as many samples.
     reach : float
-        Transitions that at least this share of words take are compared. Rarer ones are evidence,
-        but no samples are spent on them.
+        Transitions that at least this share of words, by the automaton, take are compared. Rarer
+        ones are evidence, but no samples are spent on them.
     test : str
         "exact": bands of probabilities by the binomial distributions, which are narrow near 0 and
         1; "hoeffding": by Hoeffding's bound.
@@ -255,10 +255,10 @@ class Run:
         texts = [
             f"{tree.samples:,} samples; with probability at least 1 - {risk}, any two of the "
             f"{self._states:,} states differ, and {balance.decided:,} of the {count:,} transitions "
-            f"that at least a share {self._reach:g} of words take (those to access words are not "
-            "counted) lead to the right state: after them and any suffix, no probability is "
-            f"further than {self._gap:g}, divided by how likely the suffix is, from that after the "
-            "state's access word"
+            f"that at least a share {self._reach:g} of words, by this automaton, take (those to "
+            "access words are not counted) lead to the right state: after them and any suffix that "
+            f"could be drawn, no probability is further than {self._gap:g}, divided by how likely "
+            "the automaton makes the suffix, from that after the state's access word"
         ]
         if balance.decided < count:
             texts.append(
@@ -278,6 +278,7 @@ class Run:
             "stored_samples": self._stored,
             "prefixes": len(tree),
             "compared_words": len(balance.near),
+            "left_out_words": balance.left_out,
             "transitions": count,
             "decided": balance.decided,
             "open_share": balance.open_share,
