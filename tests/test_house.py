@@ -12,9 +12,9 @@ from tools.house import RUNS, Figures, format_table, measure, run_in
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "files": 289,
-    "lines in all": 60_700,
-    "lines of code": 39_600,
+    "files": 288,
+    "lines in all": 60_730,
+    "lines of code": 39_620,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from pdfalearn import load
+from pdfalearn import PDFA, load, save
 from pdfalearn.watching import Watch
 from tests.cli.program import error_of, run, run_json
 from tests.support import need_module
@@ -211,6 +211,23 @@ def test_an_automaton_of_one_event_is_noted(folder: Path) -> None:
     Path("odd.txt").write_text("0\n00\n" * 60 + "0 z\n0 z\n")
     done = run("calibrate", "small.json", "odd.txt", *limit)
     assert "at least 1 of 122 sessions with unknown or impossible events, and at" in done.stderr
+
+
+def test_nothing_is_promised_of_the_words_that_an_automaton_was_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(PDFA(alphabet="a", transitions=[[0]], probabilities=[[0.5, 0.5]]), "model.json")
+    Path("words.txt").write_text("a\n" * 120)
+    usual = ("calibrate", "model.json", "words.txt", "--false-alarms", 0.01, "-o", "watched.json")
+    done = run(*usual)
+    assert "so nothing is promised" in done.stderr
+    assert "no share of usual sessions" in done.stdout
+    assert "not known" in done.stdout
+    assert "1.00%" not in done.stdout
+    assert "not in the range 0<x<1" in error_of(*usual, "--other", 1)
+    assert "has only the automaton" in run("convert", "watched.json", "-o", "copy.json").stderr
+    assert not run("convert", "copy.json", "-o", "again.json").stderr
 
 
 def test_help_names_the_scores_that_there_are() -> None:

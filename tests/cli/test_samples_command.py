@@ -108,7 +108,8 @@ def test_bad_input() -> None:
         assert f"{option[0]} is for models that tell" in error_of(*learn, *option)
     assert "need --max-words" in error_of(*learn)
     assert "--learner is for models that tell" in error_of(*learn, "--learner", "quant-paper")
-    assert "alpha" in error_of(*learn, "--max-words", 100, "--alpha", 0)
+    for name, end in (("--alpha", 0), ("--gap", 1)):
+        assert "not in the range 0<x<1" in error_of(*learn, "--max-words", 100, name, end)
     pdfalearn.save(pdfalearn.datasets.figure_3(), "target.json")
     assert "--gap is for Samples" in error_of("learn", "target.json", "--gap", 0.1)
     assert "need --words" in error_of("distill", "shop.py:samples")

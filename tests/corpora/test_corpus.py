@@ -343,6 +343,18 @@ def test_cut_words_have_not_ended(tmp_path: Path) -> None:
     assert is_cut.tolist() == [True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("form", "word"),
+    [("characters", tuple("a\0b \x1b\td")), ("tokens", ("a\0b", "\x1b", "d"))],
+)
+def test_control_characters_are_read_as_they_are(
+    form: str, word: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"a\0b \x1b\td\n")
+    assert list(Corpus(path, format=form)) == [word]
+
+
 def test_names_of_files_are_not_taken_for_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

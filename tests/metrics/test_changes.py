@@ -85,7 +85,8 @@ def test_adjusting_never_names_more_than_bonferroni_forbids(
     least = np.array([min(pair) for pair in pairs])
     p_values = np.array([max(pair) for pair in pairs])
     adjusted, tests = _adjust(p_values, least, 0.05)
-    assert (adjusted >= p_values).all()
+    is_tested = ~np.isnan(adjusted)
+    assert (adjusted >= p_values)[is_tested].all()
     assert tests <= len(pairs)
     # Holm's own definition, on the tests that could reach the level at all.
     k = next((k for k in range(1, len(pairs) + 1) if (least <= 0.05 / k).sum() <= k), None)
@@ -94,6 +95,22 @@ def test_adjusting_never_names_more_than_bonferroni_forbids(
     for rank, place in enumerate(sorted(chosen, key=lambda i: (p_values[i], i))):
         worst = max(worst, min(1.0, (len(chosen) - rank) * p_values[place]))
         assert adjusted[place] == pytest.approx(worst)
+    assert np.flatnonzero(is_tested).tolist() == chosen
+
+
+def test_what_so_few_words_could_not_show_is_not_tested() -> None:
+    usual = ["a", "ab", "b"] * 1000
+    found = {
+        level: compare(usual, ["c"] * 27 + usual[27:], model=AB, false_alarms=level)
+        for level in (0.05, 1e-7)
+    }
+    [likely], [untested] = (one.events for one in found.values())
+    assert likely.p_value == untested.p_value < 1e-7
+    assert likely.adjusted is not None
+    assert 1e-7 < likely.adjusted < 1e-6
+    assert untested.adjusted is None
+    assert not any(one.symbol is None for one in found[1e-7].transitions)
+    assert found[1e-7].event_cells() == [("c", "b", "27", "not tested")]
 
 
 def test_shares_are_of_the_divergence_of_rows() -> None:

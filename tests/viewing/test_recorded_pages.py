@@ -75,6 +75,7 @@ def test_pages_of_two_corpora_have_the_changes() -> None:
     changes = compare(a, b, model=SHOP)
     data = changes_data(changes)
     assert recorded_parts(SHOP, [a, b])[0].data == data
+    assert data["events"] == changes.event_cells()
     assert [pair["source"] for pair in data["pairs"]] == [one.source for one in changes.pairs]
 
 

@@ -211,7 +211,7 @@ def judge_changes(
             "vanished" if events_a[code] else "new",
             int(events_a[code] + events_b[code]),
             float(event_p[code]),
-            float(adjusted[share.size + code]),
+            None if np.isnan(p := adjusted[share.size + code]) else float(p),
         )
         for code in only.tolist()
     ]
@@ -333,7 +333,7 @@ def _log_choose(total: Floats, chosen: Floats) -> Floats:
 
 
 def _adjust(p_values: Floats, least: Floats, level: float) -> tuple[Floats, int]:
-    """Return p-values after Holm, and how many tests there are.
+    """Return p-values after Holm, nan for what is not tested, and how many tests there are.
 
     What no count could make significant is not tested (Tarone 1990): that depends on how many
     words there are with something, and not on how they are shared out.
@@ -344,7 +344,7 @@ def _adjust(p_values: Floats, least: Floats, level: float) -> tuple[Floats, int]
     enough = np.searchsorted(order, level / ranks, side="right") <= ranks
     limit = level / ranks[enough.argmax()] if enough.any() else 0.0
     tested = np.flatnonzero(least <= limit)
-    adjusted = np.ones(len(p_values))
+    adjusted = np.full(len(p_values), np.nan)
     ranked = tested[np.argsort(p_values[tested], kind="stable")]
     steps = p_values[ranked] * np.arange(len(ranked), 0, -1)
     adjusted[ranked] = np.minimum(1.0, np.maximum.accumulate(steps))

@@ -11,6 +11,7 @@ from pdfalearn.cli._option_kinds import (
     INTEGERS,
     NATURAL,
     NUMBERS,
+    OPEN_SHARE,
     POSITIVE,
     SECONDS,
     SHARE,
@@ -105,13 +106,15 @@ OPTIONS: dict[str, Settings] = {
     ),
     # What is promised of samples.
     "nearness": value(
-        SHARE,
+        OPEN_SHARE,
         "Samples: a word is near its state if no probability behind it differs by more.",
         flag="--gap",
         show_default="0.1",
     ),
     "alpha": value(
-        SHARE, "Samples: the probability of any error in what is promised.", show_default="0.05"
+        OPEN_SHARE,
+        "Samples: the probability of any error in what is promised.",
+        show_default="0.05",
     ),
     # How differences are looked for.
     "oracle": choice(
@@ -245,7 +248,7 @@ OPTIONS: dict[str, Settings] = {
         flag="--model",
     ),
     "false_alarms": value(
-        kind("P", click.FloatRange(0, 1, min_open=True, max_open=True)),
+        OPEN_SHARE,
         "Words: the greatest probability that a change is named where nothing has changed.",
         show_default="0.05",
     ),

@@ -165,8 +165,8 @@ def convert(chosen: Chosen) -> Answer:
 
     The endings of the files name the formats: .json, .json.gz and .npz can be read and written,
     .zip (runs and frontiers) only read, and .dot, .svg, .png, .pdf and .html only written.
-    Nothing is lost between the first three: probabilities are kept to the last bit. Files of other
-    programs can be read: n-gram models (.arpa, .arpa.gz) and models of PAutomaC
+    Nothing of a PDFA is lost between the first three: probabilities are kept to the last bit. Files
+    of other programs can be read: n-gram models (.arpa, .arpa.gz) and models of PAutomaC
     (.pautomac_model.txt, .pautomac); or written: .pm for PRISM, .drn for Storm, .att
     and .syms for OpenFst, .mc.dot for AALpy, and those of PAutomaC.
 
@@ -179,10 +179,13 @@ def convert(chosen: Chosen) -> Answer:
     """
     chosen.check_output()
     pdfa = read_automaton(chosen.pdfa)
+    is_json = chosen.pdfa.lower().endswith((".json", ".json.gz"))
+    lost = f"{chosen.output} has only the automaton, without the templates or thresholds"
+    notes = [lost] if is_json and pdfalearn.io.load_watching(chosen.pdfa) else []
     if chosen.kappa is None:
         pdfalearn.save(pdfa, chosen.output)
     else:
         relation = pdfalearn.Quantization(chosen.kappa)
         pdfalearn.analysis.save_intervals(pdfa, chosen.output, equivalence=relation)
     members = {"file": chosen.pdfa, "output": chosen.output, "states": len(pdfa)}
-    return Answer(members, [f"{chosen.output}: {len(pdfa):,} states"])
+    return Answer(members, [f"{chosen.output}: {len(pdfa):,} states"], notes)

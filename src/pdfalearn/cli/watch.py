@@ -15,6 +15,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import command
+from pdfalearn.cli._option_kinds import OPEN_SHARE
 from pdfalearn.cli._options import CORPUS, option, output
 from pdfalearn.cli._output import Answer, Verbatim, facts, print_aside
 from pdfalearn.cli._words import read_watch, read_words
@@ -35,7 +36,7 @@ _OF_TABLES = (
         show_default=True,
     ),
     option("window", default=10, show_default=True),
-    option("other", default=1e-9, show_default=True),
+    option("other", default=1e-9, show_default=True, **OPEN_SHARE),
     *CORPUS,
     output("Where to write the automaton with its thresholds: .json or .json.gz."),
 )
@@ -67,6 +68,9 @@ def calibrate(chosen: Chosen) -> Answer:
     )
     pdfalearn.watching.Watch(watch.pdfa, watch.reader, found).save(chosen.output)
     least, most = found.interval
+    is_near = found.nearness < pdfalearn.watching.TOO_NEAR
+    promised = f"{found.false_alarms:.2%} of usual sessions, each score"
+    rate = f"{least:.2%} to {most:.2%}, less where scores are equal"
     members = {**asdict(found), "interval": found.interval, "output": chosen.output}
     texts: dict[str, Any] = {
         "oddest events together": found.peaks,
@@ -76,8 +80,8 @@ def calibrate(chosen: Chosen) -> Answer:
         "sessions": found.words,
         "of them above": f"at most {found.above:,}",
         "with unknown events": found.unknown,
-        "false alarms promised": f"{found.false_alarms:.2%} of usual sessions, each score",
-        "of these thresholds, with 95%": f"{least:.2%} to {most:.2%}, less where scores are equal",
+        "false alarms promised": "no share of usual sessions" if is_near else promised,
+        "of these thresholds, with 95%": "not known" if is_near else rate,
     }
     table = facts(f"{chosen.output}: {' '.join(chosen.words)} by {chosen.pdfa}", texts)
     notes = recorded.notes
@@ -90,7 +94,7 @@ def calibrate(chosen: Chosen) -> Answer:
     if len(watch.pdfa.alphabet) == 1:
         one = "the automaton has one event only, so that no session has an odd one"
         notes = (*notes, f"{one}: distill again, of raw lines with a larger --similarity")
-    if found.nearness < pdfalearn.watching.TOO_NEAR:
+    if is_near:
         made = f"{chosen.pdfa} was made of these words, it seems, so nothing is promised"
         notes = (*notes, f"{made}: give usual words that it has not seen")
     return Answer(members, [table], notes)

@@ -149,16 +149,8 @@ def _read_events(
 
 def _rows(source: Source, bad: BadInput) -> Iterator[tuple[int, str]]:
     """Return the lines of a table with their numbers."""
-    number = 0
-    try:
-        for first, text in source.blocks(bad):
-            lines = [f"{line}\n" for line in text.split("\n")[:-1]]
-            number = first + len(lines) - 1
-            yield from enumerate(lines, first)
-    except FileFormatError as error:
-        if not (number and bad.is_skipped):
-            raise
-        bad.cut(error, f"line {number:,}")
+    for first, text in source.blocks(bad):
+        yield from enumerate([f"{line}\n" for line in text.split("\n")[:-1]], first)
 
 
 class _Numbers(dict[Symbol, int]):
@@ -339,7 +331,7 @@ def read_xes(source: Source, bad: BadInput, columns: Columns) -> Iterator[Part]:
     with source.open() as stream:
         is_more = True
         while is_more:
-            data = stream.read(_BYTES)
+            data = stream.read1(_BYTES)  # `read` would lose what comes before a damage
             is_more = bool(data)
             try:
                 parser.Parse(data, not is_more)

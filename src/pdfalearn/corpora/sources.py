@@ -10,12 +10,13 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from io import BufferedIOBase
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from pdfalearn.errors import FileFormatError, InputError
 from pdfalearn.extras import import_extra
@@ -27,6 +28,7 @@ _BLOCK = 2**18
 # At most this many compressed bytes are read at once.
 _COMPRESSED = 2**14
 _ENDINGS = (".gz", ".zst", ".zstd")
+_DAMAGES = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,13 @@ class Source:
         return [replace(self, begin=begin, end=end) for begin, end in pairwise(edges)]
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BufferedIOBase]:
         """Open it; what is compressed is decompressed, and what is damaged is named."""
         with Path(self.name).open("rb") if self.data is None else io.BytesIO(self.data) as raw:
             try:
-                with _decompress(cast(BinaryIO, raw), self.name.lower()) as stream:
+                with _decompress(raw, self.name.lower()) as stream:
                     yield stream
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            except _DAMAGES as error:
                 raise FileFormatError(
                     f"{self.title}: damaged or cut off ({error}); get the file again"
                 ) from error
@@ -82,18 +84,24 @@ class Source:
     def blocks(self, bad: BadInput) -> Iterator[tuple[int, str]]:
         """Read the text in blocks of whole lines, each with the number of its first line."""
         number, rest = 1, list[bytes]()
-        with self.open() as stream:
-            if self.begin:
-                number = _skip_lines(stream, self.begin)
-            while data := _read_until(stream, self.end):
-                head, line_end, tail = data.rpartition(b"\n")
-                if not line_end:  # one line that is longer than a block
-                    rest.append(tail)
-                    continue
-                block = _unify_ends(b"".join((*rest, head, line_end)), number)
-                rest = [tail] if tail else []
-                yield from _decode(block, number, bad)
-                number += block.count(b"\n")
+        try:
+            with self.open() as stream:
+                if self.begin:
+                    number = _skip_lines(stream, self.begin)
+                while data := _read_until(stream, self.end):
+                    head, line_end, tail = data.rpartition(b"\n")
+                    if not line_end:  # one line that is longer than a block
+                        rest.append(tail)
+                        continue
+                    block = _unify_ends(b"".join((*rest, head, line_end)), number)
+                    rest = [tail] if tail else []
+                    yield from _decode(block, number, bad)
+                    number += block.count(b"\n")
+        except FileFormatError as error:
+            if number == 1 or not bad.is_skipped:
+                raise
+            bad.cut(error, f"line {number - 1:,}")
+            return
         if rest:
             yield from _decode(_unify_ends(b"".join((*rest, b"\n")), number), number, bad)
 
@@ -126,7 +134,7 @@ class BadInput:
         return FileFormatError(f"{self.source.title}: {message}")
 
 
-def _skip_lines(stream: BinaryIO, begin: int) -> int:
+def _skip_lines(stream: BufferedIOBase, begin: int) -> int:
     """Go to the first line that begins at a byte or after it; return its number."""
     number = 1
     left = begin - 1
@@ -137,10 +145,15 @@ def _skip_lines(stream: BinaryIO, begin: int) -> int:
     return number + stream.readline().endswith(b"\n")
 
 
-def _read_until(stream: BinaryIO, end: int | None) -> bytes:
+def _read_until(stream: BufferedIOBase, end: int | None) -> bytes:
     """Read a block, but no line that begins at the end or after it."""
     if end is None:
-        return stream.read(_BLOCK)
+        # In one call, `read` would lose what comes before a damage.
+        parts = [stream.read1(_BLOCK)]
+        with suppress(*_DAMAGES):  # which the next call raises again
+            while parts[-1] and sum(map(len, parts)) < _BLOCK:
+                parts.append(stream.read1(_BLOCK))
+        return b"".join(parts)
     left = end - stream.tell()
     if left <= 0:
         return b""
@@ -174,19 +187,19 @@ def _decode(data: bytes, number: int, bad: BadInput) -> Iterator[tuple[int, str]
             number, data = line + 1, data[end:]
 
 
-def _decompress(raw: BinaryIO, name: str) -> BinaryIO:
+def _decompress(raw: BufferedIOBase, name: str) -> BufferedIOBase:
     """Return the stream of what a file holds, by the ending of its name."""
     if name.endswith(".gz"):
-        return cast(BinaryIO, gzip.open(raw))
+        return gzip.open(raw)
     if name.endswith((".zst", ".zstd")):
-        return cast(BinaryIO, io.BufferedReader(_ZstandardStream(raw)))
+        return io.BufferedReader(_ZstandardStream(raw))
     return raw
 
 
 class _ZstandardStream(io.RawIOBase):
     """Decompresses Zstandard; the stream of the package does not notice a missing end."""
 
-    def __init__(self, raw: BinaryIO) -> None:
+    def __init__(self, raw: BufferedIOBase) -> None:
         self._raw = raw
         if find_spec("compression") is not None:  # Python's own, from 3.14 on
             self._package = import_extra("compression.zstd", "files of Zstandard")

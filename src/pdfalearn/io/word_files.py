@@ -161,7 +161,7 @@ class WordNotation:
         loose = {
             text: code
             for text, code in plain.items()
-            if text and text.isprintable() and " " not in text and text not in self._codes
+            if text and text not in self._codes and (self._are_joined or text.split() == [text])
         }
         # The longest first: of alternatives, a pattern takes the first one that fits.
         forms = (self._codes | loose).items()

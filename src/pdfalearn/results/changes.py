@@ -90,7 +90,8 @@ class EventChange:
     words: int
     """How many words have it."""
     p_value: float
-    adjusted: float
+    adjusted: float | None
+    """The p-value after Holm; None if no test of so few words could be below ``false_alarms``."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Changes(TableValue):
         return tuple(sorted(found, key=lambda pair: -pair.share))
 
     def _is_found(self, one: EventChange) -> bool:
-        return one.adjusted <= self.false_alarms
+        return one.adjusted is not None and one.adjusted <= self.false_alarms
 
     def tables(self) -> list[list[tuple[str, ...]]]:
         """Return a table of the events, and one of the transitions; of long ones the beginning.
@@ -257,5 +258,7 @@ def _rest_row(count: int, columns: int) -> list[tuple[str, ...]]:
     return [(f"… {count:,} more", *[""] * (columns - 1))] if count > 0 else []
 
 
-def _p_text(value: float) -> str:
+def _p_text(value: float | None) -> str:
+    if value is None:
+        return "not tested"
     return f"{value:.2g}" if value >= 1e-6 else "<1e-6"

@@ -160,12 +160,7 @@ def changes_data(changes: Changes) -> dict[str, Any]:
 
     return {
         "statement": changes.statement,
-        "events": [
-            [*cells[:3], one.adjusted]
-            for cells, one in zip(
-                changes.event_cells(), changes.events[:_MOST_CHANGES], strict=False
-            )
-        ],
+        "events": changes.event_cells()[:_MOST_CHANGES],
         "moreEvents": max(0, len(changes.events) - _MOST_CHANGES),
         "pairs": [
             {"source": one.source, "to": changes.target_text(one), "transitions": transitions(one)}

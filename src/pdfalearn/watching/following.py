@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from glob import escape
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pdfalearn.corpora import STANDARD_INPUT, Source
 from pdfalearn.errors import InputError
@@ -161,7 +162,7 @@ class Follower:
             raise InputError(f"{show_name(str(path))} is a folder; name a file of it")
         self.files.close()
         if self.path == STANDARD_INPUT:
-            self._stream: BinaryIO = self.files.enter_context(os.fdopen(os.dup(0), "rb"))
+            self._stream: BufferedIOBase = self.files.enter_context(os.fdopen(os.dup(0), "rb"))
         else:
             self._stream = self.files.enter_context(source.open())
         self._is_plain = source.is_plain

@@ -41,7 +41,7 @@ panels["changes"] = (element, data, page) => {
   const card = make("div", { class: "card" }, data.statement.split("\n").map((line) => make("p", {}, line)));
   const more = (count, name) => (count ? make("p", { class: "quiet" }, `${count.toLocaleString("en")} more ${name}.`) : null);
   if (data.events.length) {
-    const rows = data.events.map(([event, only, words, p]) => [apart(event), only === "b" ? "new, in B" : "vanished, in A", words, errorText(p)]);
+    const rows = data.events.map(([event, only, words, p]) => [apart(event), only === "b" ? "new, in B" : "vanished, in A", words, p]);
     card.append(make("h3", {}, "New and vanished events"),
       scrolled("New and vanished events", figureTable(["event", "only in", "words", "p-value"], rows, 2)));
     card.append(...[more(data.moreEvents, "events")].filter(Boolean));
