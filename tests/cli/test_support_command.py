@@ -10,6 +10,7 @@ from pdfalearn import PDFA, Guided, learn, load, most_likely, probability, save
 from pdfalearn.datasets import reber
 from pdfalearn.learning import support_dfa
 from tests.cli.program import error_of, run, run_json
+from tests.support import need_module
 
 ROWS = [[0.1, 0.6, 0.3], [0.5, 0.1, 0.4]]
 MODEL = PDFA(alphabet="ab", transitions=[[1, 0], [1, 0]], probabilities=ROWS)
@@ -48,6 +49,7 @@ def test_a_bound_leaves_what_is_known() -> None:
 
 
 def test_the_file_is_a_language_and_a_guide() -> None:
+    need_module("interegular")
     may = load("may.json")
     assert run_json("ask", "probability", "model.json", "may.json")["probability"] == probability(
         MODEL, may
