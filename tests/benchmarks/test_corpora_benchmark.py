@@ -163,6 +163,7 @@ def test_a_parameter_that_takes_too_long_is_the_last() -> None:
         learn([], 1, 2)
 
 
+@pytest.mark.slow
 def test_sizes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(named_corpora.CORPORA, "tiny", lambda: reber().sample(200, seed=1).words)
     ours = sizes.measure_points("tiny", "ours")
@@ -205,6 +206,7 @@ def test_coverage_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(others) == len(coverage.FIXED)
 
 
+@pytest.mark.slow
 def test_structure_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--seeds", "1", "--words", "300", "--targets", "reber", "--learners", "ours", "MDI"]
     structure.main(options)

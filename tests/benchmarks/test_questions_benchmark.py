@@ -97,6 +97,7 @@ def test_turns_alternate_and_failures_leave() -> None:
     assert editions.cells_of(measured, "seconds") == [2.0, 3.0, "–", 1.5, "3/3", "–", "–"]
 
 
+@pytest.mark.slow
 def test_jobs_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
     editions.print_jobs({"one": ROOT, "two": ROOT}, ["function, n=20", "nothing"], turns=2)
     rows = capsys.readouterr().out.splitlines()[-2:]

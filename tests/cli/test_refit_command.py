@@ -51,6 +51,7 @@ def test_to_words(folder: Path) -> None:
     assert load(folder / "out.npz") == refit(FLAT, WORDS)
 
 
+@pytest.mark.slow
 def test_to_logs_of_other_formats(folder: Path) -> None:
     rows = [f"{case},{symbol}" for case, word in enumerate(WORDS) for symbol in word]
     for name, part in (("one.csv", rows[:300]), ("two.csv", rows[300:])):

@@ -53,6 +53,7 @@ def write_words(folder: Path) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(tmp_path: Path) -> None:
     assert_same(Corpus(write_words(tmp_path)), {"processes": 2})
 
@@ -78,6 +79,7 @@ def test_a_cluster_changes_nothing(tmp_path: Path) -> None:
         assert_same(Corpus(write_words(tmp_path)), {"scheduler": client})
 
 
+@pytest.mark.slow
 def test_errors_of_other_processes_are_raised_here(tmp_path: Path) -> None:
     paths = write_words(tmp_path)
     with pytest.raises(InputError, match="ended with code 3"):

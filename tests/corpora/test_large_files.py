@@ -34,6 +34,7 @@ except MemoryError:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc")
 def test_files_are_read_in_bounded_memory(tmp_path: Path) -> None:
     pdfa = random_pdfa(30, 2, seed=3)

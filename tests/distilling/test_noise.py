@@ -128,6 +128,7 @@ def test_counts_of_what_came_before(nodes: list[int]) -> None:
     assert _count_before(np.array(nodes, dtype=np.int64)).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_noisy", [False, True])
 def test_intervals_cover_the_truth(is_noisy: bool) -> None:
     # Of a noisy model only a fifth of the budget is for asking held-out words again.

@@ -186,6 +186,7 @@ def _lines(path: Path) -> list[str]:
         return [line for line in stream.read().splitlines()[1:] if line.strip()]
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("1.pautomac_model.txt").write_text(MODEL)

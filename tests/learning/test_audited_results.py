@@ -82,6 +82,7 @@ def restless(seed: int) -> FunctionModel:
     return FunctionModel(answer, "ab")
 
 
+@pytest.mark.slow
 def test_a_restless_model_goes_on_from_its_store(tmp_path: Path) -> None:
     model, store, bound = restless(1), tmp_path / "answers.db", Budget(max_words=400)
     for audit in (0, 0, 16, 16):

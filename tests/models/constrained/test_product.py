@@ -43,6 +43,7 @@ TWO = PDFA(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(pdfas(alphabet="abc"), constraints("abc"))
 def test_the_product_is_what_is_filtered_directly_and_what_is_answered(
