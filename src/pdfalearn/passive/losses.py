@@ -108,7 +108,7 @@ def _stay_inside(
 ) -> Losses:
     """Add what is lost where nodes merge into nodes that the automaton has."""
     nodes, width = merging.counts.shape
-    is_merged = (states >= 0) & below.is_compared[:, None]
+    is_merged = (states >= 0) & below.is_compared[: len(states), None]
     if least:
         is_merged &= merging.passes[states] >= least
     places, reds = np.nonzero(is_merged)
@@ -117,7 +117,7 @@ def _stay_inside(
     # ends, and the passes of their children.
     ending = np.flatnonzero(below.ends[places])
     reds, places = reds[ending], places[ending]
-    moved, onto = np.nonzero(is_merged[below.ups[1:]])
+    moved, onto = np.nonzero(is_merged[below.ups[1 : len(states)]])
     moved += 1
     cells = np.concatenate(
         (
@@ -138,7 +138,9 @@ def _stay_inside(
 
 def _leave_automaton(losses: Losses, states: Integers, below: _Below) -> Losses:
     """Add what is lost where several nodes leave the automaton at one place, and merge there."""
-    leaving = (states[1:] < 0) & (states[below.ups[1:]] >= 0) & below.is_compared[1:, None]
+    known = slice(1, len(states))
+    leaving = (states[known] < 0) & (states[below.ups[known]] >= 0)
+    leaving &= below.is_compared[known, None]
     places, reds = np.nonzero(leaving)
     places += 1
     span, width = int(states.max()) + 1, int(below.symbols.max()) + 1

@@ -17,6 +17,10 @@ from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 
+# Tables of at most this many cells fit into memory.
+_MOST_CELLS = 2**22
+
+
 class Subtree(NamedTuple):
     """The nodes below a blue one, itself first, by length: those of a parent are neighbours."""
 
@@ -25,6 +29,44 @@ class Subtree(NamedTuple):
     ups: Integers
     # Where the nodes of each length begin, and behind them the number of nodes.
     borders: list[int]
+
+
+class _Tails(NamedTuple):
+    """What follows prefixes of one word only: merging never changes it above a blue node."""
+
+    # The nodes that one word passes, word by word.
+    nodes: Integers
+    # Where each node is in these, and how many nodes follow it there.
+    places: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, tree: PrefixTree) -> _Tails:
+        is_single, roots = tree.passes == 1, np.arange(len(tree))
+        is_inner = is_single & is_single[tree.parents]
+        roots[is_inner] = tree.parents[is_inner]
+        while (above := roots[roots] != roots).any():
+            roots[above] = roots[roots[above]]
+        nodes = np.flatnonzero(is_single)
+        nodes = nodes[np.argsort(roots[nodes], kind="stable")]
+        places, lengths = np.full((2, len(tree)), -1)
+        places[nodes] = np.arange(len(nodes))
+        ends = np.searchsorted(roots[nodes], roots[nodes], side="right")
+        lengths[nodes] = ends - places[nodes] - 1
+        return cls(nodes, places, lengths)
+
+    def are_few(self, level: Integers) -> bool:
+        """Whether a table of the tails of some nodes fits into memory."""
+        return len(level) * int(self.lengths[level].max()) <= _MOST_CELLS
+
+    def list_below(self, level: Integers) -> tuple[Integers, Integers, Integers]:
+        """List the nodes below some by length, the places of their parents, and each number."""
+        steps = np.arange(1, self.lengths[level].max() + 1)[:, None]
+        is_there = steps <= self.lengths[level]
+        nodes = self.nodes[(self.places[level] + steps)[is_there]]
+        numbers = is_there.cumsum().reshape(is_there.shape) + len(level) - 1
+        above = np.concatenate((np.arange(len(level))[None], numbers[:-1]))
+        return nodes, above[is_there], is_there.sum(axis=1)
 
 
 class Merging:
@@ -62,6 +104,7 @@ class Merging:
         self.passes = tree.passes.copy()
         self.symbols = tree.symbols.copy()
         self._parents = tree.parents.copy()
+        self._tails = _Tails.of(tree)
         self._is_red: Flags = np.zeros(len(tree), dtype=bool)
         # The length of a state's access word, and the word: states are in shortlex order of these.
         self._order: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
@@ -125,20 +168,29 @@ class Merging:
 
     def subtree(self, blue: int, least: float = 0.0) -> Subtree:
         """List the nodes below a blue one, without children of nodes that fewer words pass."""
-        nodes, ups, borders = [np.array([blue])], [np.zeros(1, np.int64)], [0, 1]
-        while borders[-1] > borders[-2]:
-            above = np.flatnonzero(self.passes[nodes[-1]] >= least)
-            children = self.table[nodes[-1][above]]
-            places, symbols = np.nonzero(children >= 0)
-            nodes.append(children[places, symbols].astype(np.int64))
-            ups.append(above[places] + borders[-2])
-            borders.append(borders[-1] + len(places))
-        return Subtree(np.concatenate(nodes), np.concatenate(ups), borders[:-1])
+        level, nodes = np.array([blue]), list[Integers]()
+        ups, borders = [np.zeros(1, np.int64)], [0]
+        while len(level):
+            nodes.append(level)
+            borders.append(borders[-1] + len(level))
+            if least <= 1 and self.passes[level].max() == 1 and self._tails.are_few(level):
+                below, above, sizes = self._tails.list_below(level)
+                nodes.append(below)
+                ups.append(above + borders[-2])
+                borders += (borders[-1] + sizes.cumsum()).tolist()
+                break
+            children = self.table.take(level, axis=0)
+            known = children >= 0
+            if least:
+                known &= (self.passes[level] >= least)[:, None]
+            ups.append(known.nonzero()[0] + borders[-2])
+            level = children[known].astype(np.int64)
+        return Subtree(np.concatenate(nodes), np.concatenate(ups), borders)
 
     def walk(self, reds: Integers, tree: Subtree) -> Integers:
         """Return where the words of a subtree lead from each of some reds; -1 where nowhere.
 
-        Rows are nodes of the subtree, columns are reds. The way to the subtree's first node leads
+        Rows are nodes of the subtree, columns are reds. Behind the last row all lead nowhere. The way to the subtree's first node leads
         to the red instead, as if they were merged.
         """
         width = self.table.shape[1]
@@ -149,6 +201,8 @@ class Merging:
             here = slice(begin, end)
             found = cells.take(states[tree.ups[here]] * width + symbols[here])
             states[here] = np.where(found == tree.nodes[0], reds, found)
+            if found.max() < 0:
+                return states[:end]
         return states
 
     def make_tables(self) -> tuple[Codes, Floats]:
