@@ -11,6 +11,7 @@ from pdfalearn import PDFA, Budget, explore, probability, sample
 from pdfalearn.analysis import condition
 from pdfalearn.errors import InputError
 from pdfalearn.exploring import ExplorationInterrupted, Step
+from pdfalearn.exploring.sampling import _walk
 from tests.exploring.cases import Partial, random_target
 from tests.support import need_module
 
@@ -72,6 +73,18 @@ def test_estimates_cover_what_they_claim() -> None:
         assert bounds.confidence == 0.9 or bounds.low - 1e-9 <= known <= bounds.high + 1e-9
     assert covered >= 0.8 * runs  # .9 are expected, and fewer than .8 once in a hundred times
     assert narrower > 0.9 * runs
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_left_of_a_tail_by_rounding_is_open() -> None:
+    asked = explore(slow_target(), "(..)*", gap=0, batch=2, budget=Budget(max_words=1))
+    frontier, event = asked._run.frontier, asked._run.labels_of(None)
+    asked._run.open()
+    node = frontier.items.parents[:1]  # all that follows it is open by itself
+    settings = node, np.ones(1, dtype=bool), np.random.default_rng(1)
+    assert _walk(frontier, *settings).labels.tolist() == [frontier.reading.control]
+    ends = _walk(frontier, *settings, event=event)
+    assert (ends.labels.tolist(), ends.values.tolist(), ends.weights.tolist()) == ([-1], [0], [1])
 
 
 def test_what_cannot_be_drawn() -> None:

@@ -259,6 +259,9 @@ def _walk(
                     opened = frontier.find_opened(node)
                     row = np.where(after.settled > reading.control, row, 0.0)
                     row[1 + opened[opened >= 0]] = 0.0
+                if not row.any():  # what seemed to be left of a tail is rounding
+                    labels[walks] = reading.control if event is None else -1
+                    continue
                 is_split, ending = False, 0.0
                 if event is not None:
                     kinds = np.bincount(after.settled, row, reading.control + 2) / row.sum()
