@@ -38,6 +38,7 @@ _PHASES = {
     "merging": "merging prefixes",
     "teacher": "training a teacher",
     "taught": "searching with the teacher",
+    "larger": "searching for larger automata",
     "measuring": "measuring",
 }
 # The width of a bar, in characters.

@@ -70,13 +70,15 @@ _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
 # with both fewer words and fewer positions for each state than these.
 _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
+# Where the best is nearly as large as the largest, it is searched for ones so many times as large.
+_NEARLY, _FURTHER = 0.9, 4
 # At least this many words are needed: half of them to learn from, the others to hold out.
 FEWEST = 4
 # The best automaton is chosen without each of this many parts of the held-out words.
 _TURNS = 5
 # The phases, and the share of a run that is over, about, when each begins.
-_PHASES: tuple[Phase, ...] = "automata", "merging", "teacher", "taught", "measuring"
-_BEGINS = 0.0, 0.25, 0.35, 0.75, 0.98, 1.0
+_PHASES: tuple[Phase, ...] = "automata", "merging", "teacher", "taught", "larger", "measuring"
+_BEGINS = 0.0, 0.2, 0.3, 0.65, 0.8, 0.98, 1.0
 # What there is still time for after a Ctrl-C: sizes, and prefixes to search with.
 _QUICK, _QUICK_STRUCTURE = [64, 16, 4, 1], 2**12
 
@@ -123,20 +125,23 @@ class WordsRun:
         self._recorded = Recorded(self._training, self._width)
         self._unseen = choose_unseen(self._recorded, self._held_out, unseen)
         given = default_sizes(len(self._recorded.tree), self._width)
+        self._possible = [size for size in given if size <= _LARGEST]
         words, positions = len(self._training.words), int(self._recorded.positions)
         most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
         self._asked = sizes or []
-        self._sizes = sizes or [size for size in given if size <= min(_LARGEST, most)]
+        self._sizes = sizes or [size for size in self._possible if size <= most]
         self._found: dict[int, MeasuredCandidate] = {}
         self._phase: Phase = "automata"
-        self._steps, self._done = 1, 0
+        self._steps, self._done, self._reported = 1, 0, 0.0
 
     def finish(self) -> Frontier:
         """Search, choose and measure to the end."""
         self._begin("automata", len(self._sizes))
         self._search(self._take_structure(_STRUCTURE), self._sizes)
+        self._begin("merging", len(self._sizes))
         self._merge_prefixes()
         self._learn_from_teacher()
+        self._search_further()
         frontier = self._make_frontier(is_interrupted=False)
         self._begin("measuring", 1, done=1)
         return frontier
@@ -158,11 +163,22 @@ class WordsRun:
         if 1 in sizes:
             self._consider(propose_one_state(self._recorded))
 
-    def _merge_prefixes(self) -> None:
+    def _search_further(self) -> None:
+        """Search for larger automata while nearly the largest are the best."""
+        while not self._asked and len(self._sizes) < len(self._possible):
+            best, largest = min(self._found.values(), key=sum_up).candidate, self._sizes[-1]
+            if best.is_taught or len(best.transitions) < _NEARLY * largest:
+                return
+            self._sizes = [size for size in self._possible if size <= _FURTHER * largest]
+            larger = [size for size in self._sizes if size > largest]
+            self._begin("larger", len(larger) + len(self._sizes))
+            self._search(self._take_structure(_STRUCTURE), larger)
+            self._merge_prefixes(self._sizes[-1])
+
+    def _merge_prefixes(self, most: int = 0) -> None:
         """Merge prefixes by various criteria; make the best of these automata smaller."""
-        self._begin("merging", len(self._sizes))
         structure = self._take_table(_MERGED_STRUCTURE)
-        runs = list(propose_merged(structure, self._sizes, self._settings))
+        runs = list(propose_merged(structure, self._sizes, most, self._settings))
         losses = [self._consider(next(run)) for run in runs]
         for candidate in runs[int(np.argmin(losses))] if runs else ():
             self._consider(candidate)
@@ -379,12 +395,15 @@ class WordsRun:
             return
         place = _PHASES.index(self._phase)
         begin, end = _BEGINS[place : place + 2]
+        # Larger automata may be searched for more than once.
+        share = begin + (end - begin) * min(1.0, self._done / self._steps)
+        self._reported = max(self._reported, share)
         news = DistillingProgress(
             phase=self._phase,
             words=len(self._all.words),
             symbols=len(self._all.words.symbols),
             cost=0.0,
-            share=begin + (end - begin) * min(1.0, self._done / self._steps),
+            share=self._reported,
             **found,
         )
         self._interrupts.report(self._progress, news)

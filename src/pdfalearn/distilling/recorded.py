@@ -146,16 +146,18 @@ def propose_one_state(recorded: Recorded) -> Candidate:
 
 
 def propose_merged(
-    recorded: Recorded, sizes: Sequence[int], settings: SearchSettings
+    recorded: Recorded, sizes: Sequence[int], most: int, settings: SearchSettings
 ) -> Iterator[Iterator[Candidate]]:
     """Yield runs of automata: each begins with one that a criterion of state merging finds.
+
+    These have at most so many states, or more if the words support it.
 
     This one is polished, and then made smaller. These criteria are quick, and other than contexts
     they see what words of the same end have in common from their beginning.
     """
     evidence = recorded.make_evidence()
     words, positions = recorded.tree.passes[0], recorded.positions
-    most = int(max(_FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS))))
+    most = int(max(most, _FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS))))
     for transitions, counts in merge_variously(recorded.tree, most):
         totals = counts.sum(axis=0) + 0.5
         rows = np.tile(totals / totals.sum(), (len(counts), 1))

@@ -290,7 +290,7 @@ class Simplified(NamedTuple):
         return value_html(self)
 
 
-Phase = Literal["words", "questions", "automata", "merging", "teacher", "taught", "measuring"]
+Phase = Literal["words", "questions", "automata", "merging", "teacher", "taught", "larger", "measuring"]
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,8 @@ class DistillingProgress:
     phase: Phase
     """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
     "measuring": held-out words are looked at. Of recorded words also "merging": prefixes are
-    merged; "teacher": one is trained; "taught": automata are searched in what it says."""
+    merged; "teacher": one is trained; "taught": automata are searched in what it says; "larger": as the largest were the best,
+    larger ones are searched for."""
     words: int
     """Words drawn so far."""
     symbols: int
