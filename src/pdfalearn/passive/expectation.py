@@ -345,8 +345,9 @@ def improve(
         0.0 if each is None else float(each.passes @ logs[0] + each.ends @ logs[1]) / each.passes[0]
         for each in (tree, held)
     )
-    later: Singles = (tree.ends / ending).astype(np.float32)[:, None] * ends
-    ended = np.einsum("ij,ij->j", vectors, later, dtype=np.float64)
+    said = (tree.ends / ending).astype(np.float32)
+    later: Singles = said[:, None] * ends
+    ended = (said @ vectors) * weights.ends
     if (cuts := _count_cuts(tree)).any():
         later += cuts.astype(np.float32)[:, None]  # what follows a cut is certain in any state
     moves = np.zeros_like(weights.matrices)
