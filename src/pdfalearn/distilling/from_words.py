@@ -105,10 +105,10 @@ class WordsRun:
         interrupts: Interrupts,
     ) -> None:
         sizes, seed, held_out, unseen, settings, _ = wanted
-        progress: Callable[[DistillingProgress], None] | None = interrupts.progress
         self._name, self._alphabet, self._all = name, alphabet, every
-        self._seed, self._share = seed, held_out
-        self._settings, self._progress, self._interrupts = settings, progress, interrupts
+        self._seed, self._share, self._settings = seed, held_out, settings
+        self._progress: Callable[[DistillingProgress], None] | None = interrupts.progress
+        self._interrupts = interrupts
         count, self._width = len(every.words), len(self._alphabet)
         if count < FEWEST:
             raise InputError(
@@ -124,8 +124,8 @@ class WordsRun:
         self._training = take_first(take_words(every, order[held:]), _CHOOSING)
         self._recorded = Recorded(self._training, self._width)
         self._unseen = choose_unseen(self._recorded, self._held_out, unseen)
-        given = default_sizes(len(self._recorded.tree), self._width)
-        self._possible = [size for size in given if size <= _LARGEST]
+        possible = default_sizes(len(self._recorded.tree), self._width)
+        self._possible = [size for size in possible if size <= _LARGEST]
         words, positions = len(self._training.words), int(self._recorded.positions)
         most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
         self._asked = sizes or []
@@ -151,8 +151,7 @@ class WordsRun:
         self._progress = None  # it may have raised the interrupt, and would do so again
         missing = [size for size in _QUICK if size not in self._found]
         if missing:  # large ones are found first
-            structure = self._take_structure(_QUICK_STRUCTURE)
-            self._search(structure, missing)
+            self._search(self._take_structure(_QUICK_STRUCTURE), missing)
         return self._make_frontier(is_interrupted=True)
 
     def _search(self, structure: Recorded, sizes: Sequence[int]) -> None:
@@ -169,8 +168,8 @@ class WordsRun:
             best, largest = min(self._found.values(), key=sum_up).candidate, self._sizes[-1]
             if best.is_taught or len(best.transitions) < _NEARLY * largest:
                 return
-            self._sizes = [size for size in self._possible if size <= _FURTHER * largest]
-            larger = [size for size in self._sizes if size > largest]
+            larger = [size for size in self._possible if 1 < size / largest <= _FURTHER]
+            self._sizes = [*self._sizes, *larger]
             self._begin("larger", len(larger) + len(self._sizes))
             self._search(self._take_structure(_STRUCTURE), larger)
             self._merge_prefixes(self._sizes[-1])
@@ -196,10 +195,7 @@ class WordsRun:
         return self._take_structure(min(most, max(2, _MOST_CELLS // self._width)))
 
     def _consider(self, candidate: Candidate) -> float:
-        """Choose the strength of a candidate's priors; keep it if it is the best of its size.
-
-        Return what held-out words lose.
-        """
+        """Keep a candidate if it is the best of its size; return what held-out words lose."""
         found = self._measure(candidate)
         lost, size = sum_up(found), len(candidate.transitions)
         # Of sizes that were asked for, the next one; else an automaton may have any.
@@ -211,8 +207,9 @@ class WordsRun:
         self._done += 1
         lengths = self._held_out.lengths
         held_out = float(found.losses.sum() / (lengths.sum() - found.infinite.sum()))
-        divergences = {"training_divergence": found.training_loss, "held_out_divergence": held_out}
-        self._report(states=size, **divergences)
+        self._report(
+            states=size, training_divergence=found.training_loss, held_out_divergence=held_out
+        )
         self._interrupts.check()
         return lost
 
@@ -241,9 +238,7 @@ class WordsRun:
         if is_worse(difference, self._held_out.lengths, 1):
             structure = self._take_table(_TAUGHT_STRUCTURE)
             rows = predict_rows(teacher, structure.tree)
-            sizes = self._asked or [
-                size for size in default_sizes(len(structure.tree), self._width) if size <= _TAUGHT
-            ]
+            sizes = self._asked or [size for size in self._possible if size <= _TAUGHT]
             self._begin("taught", len(sizes))
             for candidate in propose_taught(structure, rows, sizes, self._settings):
                 self._consider(candidate)
@@ -301,19 +296,15 @@ class WordsRun:
     def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
         """Return an automaton fitted to all words, and its share for what was never seen."""
         candidate, lengths = found.candidate, self._held_out.lengths
-        rows = estimate_rows(counts, candidate.priors, found.strength, self._unseen)
+        smoothing = candidate.priors, found.strength, self._unseen
+        rows = estimate_rows(counts, *smoothing)
         transitions = np.where(rows[:, 1:] > 0, candidate.transitions, -1)
         pdfa = reachable_part(
             PDFA(alphabet=self._alphabet, transitions=transitions, probabilities=rows)
         )
         never = np.where(counts == 0, rows, 0.0).sum(axis=1)
         mean, low, high = estimate_mean(found.losses, lengths - found.infinite)
-        learnt = estimate_rows(
-            self._recorded.count_rows(candidate.transitions),
-            candidate.priors,
-            found.strength,
-            self._unseen,
-        )
+        learnt = estimate_rows(self._recorded.count_rows(candidate.transitions), *smoothing)
         l1, word_error_rate = self._held_out.measure(candidate.transitions, learnt)
         point = Point(
             states=len(pdfa),

@@ -157,7 +157,9 @@ def propose_merged(
     """
     evidence = recorded.make_evidence()
     words, positions = recorded.tree.passes[0], recorded.positions
-    most = int(max(most, _FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS))))
+    most = int(
+        max(most, _FEW_STATES, min(_MANY_STATES, max(words / _WORDS, positions / _POSITIONS)))
+    )
     for transitions, counts in merge_variously(recorded.tree, most):
         totals = counts.sum(axis=0) + 0.5
         rows = np.tile(totals / totals.sum(), (len(counts), 1))

@@ -115,27 +115,15 @@ class Drift:
         return drift_page(self)
 
     def __str__(self) -> str:
-        rows = [("total variation", "of classes", "", "of answers", "")]
-        rows += [
-            (
-                shorten(one.prompt, 40) or "any answer",
-                f"{one.low:.6f}",
-                f"{one.high:.6f}",
-                f"{one.answers_low:.6f}",
-                f"{one.answers_high:.6f}",
-            )
-            for one in self.prompts
-        ]
+        rows: list[tuple[str, ...]] = [("total variation", "of classes", "", "of answers", "")]
+        for one in self.prompts:
+            bounds = one.low, one.high, one.answers_low, one.answers_high
+            name = shorten(one.prompt, 40) or "any answer"
+            rows.append((name, *(f"{bound:.6f}" for bound in bounds)))
         words = [("what differs most", "a", "b", "share")]
-        words += [
-            (
-                one.describe(shorten(str(one.word), 40)),
-                f"{one.a:.6f}",
-                f"{one.b:.6f}",
-                f"{one.share:.3f}",
-            )
-            for one in self.differences
-        ]
+        for each in self.differences:
+            name = each.describe(shorten(str(each.word), 40))
+            words.append((name, f"{each.a:.6f}", f"{each.b:.6f}", f"{each.share:.3f}"))
         calls = f"{self.calls:,} calls each, stopped by {self.stopped}; noise {self.noise:.2g}"
         return "\n".join([format_table(rows), format_table(words), calls])
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from pdfalearn.equivalence import Support
 from pdfalearn.languages import DFA
 from pdfalearn.learning.loop import learn
 from pdfalearn.models import Above, LanguageModel, as_model
+from pdfalearn.models.constrained.guided import find_support
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate, Result, TableValue
 
@@ -36,14 +35,7 @@ class SupportDFA(TableValue):
     @cached_property
     def dfa(self) -> DFA:
         """The automaton; its states are those of ``result.pdfa``."""
-        pdfa = self.result.pdfa
-        may = pdfa.probabilities > 0
-        return DFA(
-            alphabet=pdfa.alphabet,
-            transitions=np.where(may[:, 1:], pdfa.transitions, -1),
-            accepting=may[:, 0],
-            initial=pdfa.initial,
-        )
+        return find_support(self.result.pdfa)
 
     @property
     def certificate(self) -> Certificate:

@@ -16,7 +16,6 @@ from pdfalearn.corpora import PrefixTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
-
 # Tables of at most this many cells fit into memory.
 _MOST_CELLS = 2**22
 
@@ -190,8 +189,8 @@ class Merging:
     def walk(self, reds: Integers, tree: Subtree) -> Integers:
         """Return where the words of a subtree lead from each of some reds; -1 where nowhere.
 
-        Rows are nodes of the subtree, columns are reds. Behind the last row all lead nowhere. The way to the subtree's first node leads
-        to the red instead, as if they were merged.
+        Rows are nodes of the subtree, columns are reds. Behind the last row all lead nowhere. The
+        way to the subtree's first node leads to the red instead, as if they were merged.
         """
         width = self.table.shape[1]
         states = np.empty((len(tree.nodes), len(reds)), dtype=np.int64)

@@ -126,12 +126,11 @@ class Frontier(ArrayValue, NotebookValue):
     certificate: Certificate
     """What was sampled, what was measured, with what confidence."""
     model_perplexity: float | None
-    """exp of the mean entropy of the model's own answers on the held-out words; None for recorded
-    words, behind which no model is known."""
+    """exp of the mean entropy of the model's answers on held-out words; None for recorded ones."""
     kept_losses: NDArray[np.float64]
     """For each point and held-out word, the sum of the finite divergences."""
     kept_infinite: NDArray[np.float64]
-    """For each point and held-out word, how many divergences are infinite."""
+    """The same of how many divergences are infinite."""
     kept_lengths: NDArray[np.float64]
     """For each held-out word, its number of positions."""
     notes: tuple[str, ...] = ()
@@ -290,7 +289,9 @@ class Simplified(NamedTuple):
         return value_html(self)
 
 
-Phase = Literal["words", "questions", "automata", "merging", "teacher", "taught", "larger", "measuring"]
+Phase = Literal[
+    "words", "questions", "automata", "merging", "teacher", "taught", "larger", "measuring"
+]
 
 
 @dataclass(frozen=True)
@@ -308,10 +309,8 @@ class DistillingProgress:
     """
 
     phase: Phase
-    """"words": words are drawn; "questions": blind spots are asked; "automata": these are searched;
-    "measuring": held-out words are looked at. Of recorded words also "merging": prefixes are
-    merged; "teacher": one is trained; "taught": automata are searched in what it says; "larger": as the largest were the best,
-    larger ones are searched for."""
+    """What is done: words are drawn, blind spots asked, automata searched and measured. Of recorded
+    words prefixes are merged and a teacher trained, too; "larger" is a second search."""
     words: int
     """Words drawn so far."""
     symbols: int

@@ -146,7 +146,7 @@ def guide_over(alphabet: Alphabet, guide: str | DFA | PDFA) -> DFA:
     if isinstance(guide, str):
         dfa = regex_dfa(guide, alphabet)
     elif isinstance(guide, PDFA):
-        dfa = over_alphabet(_support(guide), alphabet, "guide", "model")
+        dfa = over_alphabet(find_support(guide), alphabet, "guide", "model")
     elif isinstance(guide, DFA):
         dfa = over_alphabet(guide, alphabet, "guide", "model")
     else:
@@ -172,7 +172,8 @@ def _no_guide(given: object) -> InputError:
     )
 
 
-def _support(pdfa: PDFA) -> DFA:
+def find_support(pdfa: PDFA) -> DFA:
+    """Return the automaton of the words of positive probability, with the same states."""
     positive = pdfa.probabilities > 0
     return DFA(
         alphabet=pdfa.alphabet,
