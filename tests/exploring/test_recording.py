@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from pdfalearn import PDFA, Answers, Budget, FunctionModel, drift, explore, probability
-from pdfalearn.errors import FileFormatError, InputError
+from pdfalearn.errors import FileFormatError, InputError, ModelError
 from pdfalearn.exploring import Baseline, recording
 from pdfalearn.exploring.readings import StateMap
 from tests.exploring.cases import other_target, random_languages, random_target, tiny_llm
@@ -215,6 +215,16 @@ def test_a_full_disk_loses_no_row(tmp_path: Path) -> None:
     assert file.read_bytes() == before
     explore(pdfa, **question, budget=Budget(max_words=20))
     assert len(Baseline(file).rows) == 20
+
+
+def test_a_word_that_becomes_undefined_is_refused_with_a_store_too(tmp_path: Path) -> None:
+    rows = {0: [0.2, 0.4, 0.4], 1: [0.2, 0.4, 0.4], 2: None}
+    model = FunctionModel(lambda words: [rows[len(word)] for word in words], "ab")
+    kept: dict[str, Any] = {"store": tmp_path / "store.jsonl", "model_id": "two symbols"}
+    none: dict[str, Any] = {}
+    for options in (none, kept, kept):
+        with pytest.raises(ModelError, match=r"\('a', 'b'\) is undefined, and before that"):
+            explore(model, "(ab)*", **options)
 
 
 def test_explorations_that_take_turns_keep_one_store(tmp_path: Path) -> None:

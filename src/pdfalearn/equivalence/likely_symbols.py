@@ -218,6 +218,9 @@ class KeyFunction(Equivalence):
         if not callable(self.function):
             raise InputError(f"{self.function!r} is not a function of an array of distributions")
 
+    def __repr__(self) -> str:
+        return f"KeyFunction({getattr(self.function, '__qualname__', self.function)})"
+
     def keys(self, rows: Floats) -> NDArray[np.generic]:
         """Return what the function returns, a row for each distribution."""
         keys = self._ask(rows)

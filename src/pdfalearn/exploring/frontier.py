@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pdfalearn.alphabet import shorten
 from pdfalearn.arrays import grown
-from pdfalearn.errors import ModelError
 from pdfalearn.exploring.prefixes import (
     Found,
     Items,
     Opened,
     Told,
     add_likeliest,
+    ask_model,
     find_likely,
     keep_likely,
     sum_kinds,
@@ -223,18 +222,10 @@ class Frontier:
                     states = self.node_states[wanted].astype(np.int64)
                     maps = {n: self.map_of(node) for n, node in enumerate(wanted.tolist())}
                     told = model.tell(batch, states, maps.__getitem__, is_whole)
-                    found.append(told if in_order else told.take(where))
-                    continue
-                rows = model.answer(batch)
+                else:
+                    told = ask_model(model, batch)
             finally:
                 self.interrupts.is_calling = False
-            if rows.undefined is not None and rows.undefined.any():
-                word = model.alphabet.decode(batch.word(int(rows.undefined.argmax())))
-                raise ModelError(
-                    f"the model says that the word {shorten(word)} is undefined, and before that "
-                    "it gave it a probability; mend the model, or wrap it in Guided"
-                )
-            told = Told.of(rows)
             found.append(told if in_order else told.take(where))
         self._seen[numbers] = True
         self.calls += len(wanted)

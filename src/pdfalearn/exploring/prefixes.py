@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pdfalearn.alphabet import shorten
+from pdfalearn.errors import ModelError
 from pdfalearn.exploring.readings import Kinds, StateMap
+from pdfalearn.models import Batch, LanguageModel
 from pdfalearn.rows import Rows
 from pdfalearn.typing import Codes, Floats, Integers
 
@@ -136,6 +139,18 @@ class Told(NamedTuple):
     def rest_sums(self) -> Floats:
         """What rows have besides their columns."""
         return self.untold if self.rests is None else self.untold + self.rests.sum(axis=1)
+
+
+def ask_model(model: LanguageModel, batch: Batch) -> Told:
+    """Return what a model tells of words that it found possible before."""
+    rows = model.answer(batch)
+    if rows.undefined is not None and rows.undefined.any():
+        word = model.alphabet.decode(batch.word(int(rows.undefined.argmax())))
+        raise ModelError(
+            f"the model says that the word {shorten(word)} is undefined, and before that "
+            "it gave it a probability; mend the model, or wrap it in Guided"
+        )
+    return Told.of(rows)
 
 
 def sum_kinds(

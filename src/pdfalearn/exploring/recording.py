@@ -16,7 +16,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import wrong_rows
 from pdfalearn.errors import FileFormatError, InputError, ModelError
-from pdfalearn.exploring.prefixes import Told
+from pdfalearn.exploring.prefixes import Told, ask_model
 from pdfalearn.exploring.readings import StateMap
 from pdfalearn.files import check_keys, check_numbers, lock_file, parse_json
 from pdfalearn.models import (
@@ -215,7 +215,7 @@ class RecordedRows(CheckedModel):
             self._rows |= new
 
         try:
-            told = Told.of(model.answer(batch))
+            told = ask_model(model, batch)
         except BaseException as error:
             partial = attached_answers(error)
             if partial is not None and len(partial.ids):
