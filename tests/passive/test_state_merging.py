@@ -90,6 +90,21 @@ def test_larger_samples_are_merged_as_in_plain_python() -> None:
     assert_same(expected, mdi(few, alpha=0.0123, alphabet=range(SYMBOLS)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_long_words_are_merged_as_in_plain_python(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    block = random.integers(SYMBOLS, size=5)
+    tails = [np.where(random.random(15) < 0.2, 0, np.tile(block, 3)) for _ in range(5)]
+    words = [(*[1] * (seed + k % 2), *tail[: 15 - k].tolist()) for k, tail in enumerate(tails)]
+    words += words[:1]  # with simple parameters, losses would be equal to the bounds
+    expected = plain.learn(words, plain.divergence_increment(0.1417, len(words)))
+    assert_same(expected, mdi(words, alpha=0.1417, alphabet=range(SYMBOLS)))
+    expected = plain.learn(words, plain.ratio_test(0.0517), largest=True)
+    found = likelihood_ratio(words, alpha=0.0517, least=0, alphabet=range(SYMBOLS))
+    assert_same(expected, found)
+
+
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_merging_of_aalpy_finds_the_same_automaton(seed: int, recorded: bool) -> None:

@@ -16,9 +16,6 @@ from pdfalearn.corpora import PrefixTree
 from pdfalearn.pdfa import PDFA
 from pdfalearn.typing import Codes, Flags, Floats, Integers
 
-# Tables of at most this many cells fit into memory.
-_MOST_CELLS = 2**22
-
 
 class Subtree(NamedTuple):
     """The nodes below a blue one, itself first, by length: those of a parent are neighbours."""
@@ -31,7 +28,7 @@ class Subtree(NamedTuple):
 
 
 class _Tails(NamedTuple):
-    """What follows prefixes of one word only: merging never changes it above a blue node."""
+    """What follows a prefix of one word only: below a blue node merging leaves it as it was."""
 
     # The nodes that one word passes, word by word.
     nodes: Integers
@@ -54,18 +51,18 @@ class _Tails(NamedTuple):
         lengths[nodes] = ends - places[nodes] - 1
         return cls(nodes, places, lengths)
 
-    def are_few(self, level: Integers) -> bool:
-        """Whether a table of the tails of some nodes fits into memory."""
-        return len(level) * int(self.lengths[level].max()) <= _MOST_CELLS
-
     def list_below(self, level: Integers) -> tuple[Integers, Integers, Integers]:
         """List the nodes below some by length, the places of their parents, and each number."""
-        steps = np.arange(1, self.lengths[level].max() + 1)[:, None]
-        is_there = steps <= self.lengths[level]
-        nodes = self.nodes[(self.places[level] + steps)[is_there]]
-        numbers = is_there.cumsum().reshape(is_there.shape) + len(level) - 1
-        above = np.concatenate((np.arange(len(level))[None], numbers[:-1]))
-        return nodes, above[is_there], is_there.sum(axis=1)
+        lengths = self.lengths[level]
+        begins = np.cumsum(lengths) - lengths
+        steps = np.arange(lengths.sum()) - np.repeat(begins, lengths)
+        nodes = self.nodes[np.repeat(self.places[level] + 1, lengths) + steps]
+        order = np.argsort(steps, kind="stable")
+        numbers = np.empty(len(order) + 1, dtype=np.int64)
+        numbers[order + 1] = np.arange(len(order)) + len(level)
+        going = lengths.nonzero()[0]
+        numbers[begins[going]] = going  # the first of each follows the node itself
+        return nodes[order], numbers[order], np.bincount(steps)
 
 
 class Merging:
@@ -172,7 +169,7 @@ class Merging:
         while len(level):
             nodes.append(level)
             borders.append(borders[-1] + len(level))
-            if least <= 1 and self.passes[level].max() == 1 and self._tails.are_few(level):
+            if least <= 1 and self.passes[level].max() == 1:
                 below, above, sizes = self._tails.list_below(level)
                 nodes.append(below)
                 ups.append(above + borders[-2])
