@@ -90,7 +90,6 @@ def test_larger_samples_are_merged_as_in_plain_python() -> None:
     assert_same(expected, mdi(few, alpha=0.0123, alphabet=range(SYMBOLS)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_long_words_are_merged_as_in_plain_python(seed: int) -> None:
     random = np.random.default_rng(seed)
