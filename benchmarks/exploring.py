@@ -180,7 +180,7 @@ def samples() -> None:
 
 def conditional() -> None:
     """What exact samples cost, exploration counted, beside plain ones that are rejected."""
-    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
+    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk, find_open
 
     count = 1000
     head = ["question", "explored", "rows a sample", "different", "rejected"]
@@ -195,7 +195,7 @@ def conditional() -> None:
         plain = explore(llm, question.languages, gap=1, budget=Budget(max_words=1))
         frontier, event = plain._run.frontier, plain._run.labels_of(None)
         plain._run.open()
-        _, items, weights = _open_to(frontier, [0], event)
+        _, items, weights = _open_to(frontier, [0], event, find_open(frontier, event))
         random = np.random.default_rng(2)
         ends = _walk(frontier, *_draw_items(frontier, items, weights, 20_000, random), random)
         hits = int(np.append(event, [False, False])[ends.labels].sum())
@@ -386,13 +386,14 @@ def estimates(*names: str) -> None:
 
 def _draw_plain(llm: Answers, question: Question) -> tuple[Any, Any]:
     """Draw answers that stop when they are decided; return which match, and their tokens."""
-    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk
+    from pdfalearn.exploring.sampling import _draw_items, _open_to, _walk, find_open
 
     begin = {"match": question.match, "within": question.within, "gap": 1.0}
     start = explore(llm, question.languages, budget=Budget(max_words=1), **begin)
     frontier, event = start._run.frontier, start._run.labels_of(None)
     start._run.open()
-    random, (_, items, weights) = np.random.default_rng(1), _open_to(frontier, [0], event)
+    _, items, weights = _open_to(frontier, [0], event, find_open(frontier, event))
+    random = np.random.default_rng(1)
     hits, tokens = list[bool](), list[int]()
     while len(hits) < 192 or sum(tokens) < 1000:
         ends = _walk(frontier, *_draw_items(frontier, items, weights, 64, random), random)

@@ -38,7 +38,7 @@ def enumerate_truth(
 ) -> float:
     """Return the probability of a match within two tokens, over all token sequences.
 
-    Whole answers have one token and end, or two if they end where they are cut.
+    Whole answers have one token and end behind it, or two if they end where they are cut.
     """
     import torch
 
@@ -77,7 +77,7 @@ def enumerate_truth(
             continue
         total += first[token] * second[token, ends].sum() * holds(text, is_end=True)
         for other, after in enumerate(spelling):
-            if after is not None:
+            if after is not None and (match != "whole" or cut_ends):
                 total += first[token] * second[token, other] * holds(text + after, is_end=cut_ends)
     return float(total)
 

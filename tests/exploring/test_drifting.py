@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Budget, LanguageModel, drift, probability
+from pdfalearn import PDFA, Budget, LanguageModel, drift, explore, probability
 from pdfalearn.errors import InputError
 from pdfalearn.exploring import ExplorationInterrupted, Step
 from pdfalearn.exploring.live_questions import Match
@@ -48,7 +49,15 @@ def test_total_variation_is_inside(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "match"), [("a", "begins"), ("a", "contains"), ("aa?b?", "whole"), (".*", "whole")]
+    ("language", "match"),
+    [
+        ("a", "begins"),
+        ("a", "contains"),
+        ("aa?b?", "whole"),
+        (".*", "whole"),
+        ("a*", "begins"),  # settled before anything is asked
+        ("a*", "contains"),
+    ],
 )
 def test_answers_differ_behind_what_settles_a_class(language: str, match: Match) -> None:
     moves = [[1, 1], [2, 2], [2, 2]]
@@ -114,6 +123,16 @@ def test_models_that_cannot_be_compared() -> None:
     other = PDFA(alphabet="xy", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
     with pytest.raises(InputError, match="other symbols"):
         drift(pdfa, other, "a")
+
+
+def test_a_file_is_about_its_own_question(tmp_path: Path) -> None:
+    target = random_target(np.random.default_rng(1))
+    explore(target, "a", match="begins", within=3).save(tmp_path / "saved.jsonl")
+    assert drift(tmp_path / "saved.jsonl", target).is_within(0.5) is True
+    same = drift(tmp_path / "saved.jsonl", target, match="begins", within=3)
+    assert same.is_within(0.5) is True
+    with pytest.raises(InputError, match=r"is about the question .*'within': 3.*'within': 2"):
+        drift(tmp_path / "saved.jsonl", target, match="begins", within=2)
 
 
 def test_an_interrupt_brings_the_bounds_so_far() -> None:

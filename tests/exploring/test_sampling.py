@@ -75,6 +75,19 @@ def test_estimates_cover_what_they_claim() -> None:
     assert narrower > 0.9 * runs
 
 
+def test_estimates_keep_what_is_certain() -> None:
+    rows = [[0.01, 0.33, 0.33, 0.33]]
+    pdfa = PDFA(alphabet="abc", transitions=[[0, 0, 0]], probabilities=rows)
+    languages = {"a": "a", "rare": "(.*)abcabc"}  # most stays open, but not of the first
+    asked = explore(pdfa, languages, match="begins", gap=0, batch=9, budget=Budget(max_words=60))
+    known = asked.estimate("a", calls=10)
+    assert (round(known.low, 9), round(known.high, 9), known.confidence) == (0.33, 0.33, 1.0)
+    for name in (None, "rare"):
+        certain = asked._bound(asked._run.labels_of(name))
+        bounds = asked.estimate(name, calls=50, seed=1)
+        assert certain[0] - 1e-9 <= bounds.low <= bounds.high <= certain[1] + 1e-9
+
+
 @pytest.mark.filterwarnings("error")
 def test_what_is_left_of_a_tail_by_rounding_is_open() -> None:
     asked = explore(slow_target(), "(..)*", gap=0, batch=2, budget=Budget(max_words=1))

@@ -85,8 +85,8 @@ def explore(
         as they match whatever follows, as in ``no([^a-z].*)?``. To contain something is for regular
         expressions.
     within : int, optional
-        Look at this many symbols, or tokens, only: what they leave undecided does not match, and is
-        counted apart.
+        Look at this many symbols, or tokens, only, and at whether a whole answer ends there: what
+        they leave undecided does not match, and is counted apart.
     cut_ends : bool
         Whether an answer ends after ``within`` symbols, as a server cuts it at ``max_tokens``: it
         matches if what there is of it does.
@@ -193,7 +193,9 @@ class LiveRun:
         # looked at, but not begin otherwise.
         has_end = match == "whole" and not cut_ends
         deepest = None if within is None else check_integer(within, "within", 1) - (not has_end)
-        self.frontier = Frontier((), reading, list(words.values()), deepest, len(models))
+        self.frontier = Frontier(
+            (), reading, list(words.values()), deepest, len(models), only_ends=has_end
+        )
         self.question: Question = {
             "languages": dict(zip(self.names, map(write_language, given), strict=True)),
             "match": match,

@@ -43,10 +43,11 @@ class Apart:
 
     prompt: str
     low: float
-    """At least so far apart are the classes: each language, or none, or cut."""
+    """At least so far apart are the classes: each language, or none, or cut, or control tokens."""
     high: float
     answers_low: float
-    """At least so far apart are whole answers, or those of at most ``within`` symbols."""
+    """At least so far apart are whole answers, or those of at most ``within`` symbols. Of an LLM they
+    are sequences of tokens, with what ended them: its texts may be nearer."""
     answers_high: float
     """At most so far; what follows where a class was settled is not looked at, so it may be 1."""
 
@@ -198,7 +199,13 @@ def drift(
     stored = [model for model in models if isinstance(model, Baseline)]
     if stored and languages is None:
         languages = stored[0].languages
-        settings = {name: stored[0].question[name] for name in settings}
+        known = {name: stored[0].question[name] for name in settings}
+        if (match, within, cut_ends) != ("whole", None, False) and settings != known:
+            raise InputError(
+                f"{stored[0].path} is about the question {known}, and not {settings}: leave these "
+                "out, or save a file that was asked so"
+            )
+        settings = known
     if len(stored) > 1:
         raise InputError(
             f"{stored[0].path} and {stored[1].path} are both files, which do not have a model's "

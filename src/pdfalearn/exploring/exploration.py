@@ -216,6 +216,8 @@ class Exploration(Frozen):
     ) -> Exploration:
         """Go on exploring, and return what is known then.
 
+        The bounds of this exploration stay; what it lists, draws and saves is as far as the new one.
+
         Parameters
         ----------
         gap, budget, at_least

@@ -53,10 +53,14 @@ class Frontier:
         deepest: int | None,
         count: int = 1,
         most_open: int = _MOST_OPEN,
+        *,
+        only_ends: bool = False,
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
         self.reading, self.deepest, self._most_open = reading, deepest, most_open
+        # Whether all that counts behind the deepest prefixes is that they end there.
+        self._only_ends = only_ends
         self._count, kinds = count, reading.control + 2
         self.settled = np.zeros((len(prompts), count, kinds))
         """By label; then control tokens, and words that are longer than is looked at."""
@@ -92,6 +96,7 @@ class Frontier:
             self.depths[node] = 0
             if (label := int(reading.dfa.decided[reading.dfa.initial])) >= 0:
                 self.settled[number, :, label] = 1.0  # whatever the model answers
+                self.unclear[number] = 1.0
                 continue
             where = (node, WHOLE, reading.dfa.initial, number)
             self.items.add(*(np.array([value]) for value in where), ones, np.ones(1))
@@ -195,7 +200,11 @@ class Frontier:
         if not is_cut:
             return after
         settled = after.settled.copy()
-        settled[1 + after.live] = self.reading.cuts[after.targets]
+        if self._only_ends:
+            goes_on = (settled > 0) & (settled != self.reading.control)
+            settled[1:][goes_on[1:]] = self.reading.control + 1
+        else:
+            settled[1 + after.live] = self.reading.cuts[after.targets]
         return StateMap(settled, after.live[:0], after.targets[:0])
 
     def ask(self, nodes: Integers, whole: Flags | None = None) -> list[Told]:

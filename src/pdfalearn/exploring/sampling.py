@@ -28,6 +28,8 @@ _WINDOW = 1 / 16
 # A walk goes on for certain while it stands for at least this much.
 _LEAST_WEIGHT = 1 / 4
 _MOST_AT_ONCE = 1024
+# At most this many prefixes are explored at once: what that brought is looked at each time.
+_MOST_EXPLORED = 64
 # The first walks get about 1/128 of the calls, if each takes one.
 _FIRST = 128
 # When at most this many walks are left, all are drawn at once.
@@ -84,14 +86,18 @@ def estimate(
     calls = check_integer(calls, "calls", 1)
     risk, random = 1 - check_share(confidence, "confidence"), make_generator(seed)
     frontier = run.frontier
+    may = find_open(frontier, event)
+    if run.counts_certain:  # what can come to nothing else is certain, though it is open
+        may &= find_open(frontier, ~event)
     ends_at = frontier.calls + calls
-    _explore_while_worth(run, rows, event, ends_at)
-    low, items, weights = _open_to(frontier, rows, event)
+    _explore_while_worth(run, rows, may, ends_at)
+    low, items, weights = _open_to(frontier, rows, event, may)
+    low += _gap(frontier, rows, find_open(frontier, event) & ~may)
     open_mass = float(weights.sum())
     if open_mass <= 0 or frontier.calls >= ends_at:
-        high = low + _gap(frontier, rows, event)
+        high = low + _gap(frontier, rows, may)
         return Bounds(max(0.0, low - ROUNDING), min(1.0, high + ROUNDING), _HOLDS, 1.0, ())
-    untold = _gap(frontier, rows, event) - open_mass
+    untold = _gap(frontier, rows, may) - open_mass
 
     least, most, stakes = list[float](), list[float](), list[float]()
     begun = frontier.calls
@@ -165,17 +171,17 @@ def _bound_below(values: Floats, stakes: Floats, risk: float) -> float:
 _HOLDS = "the model as it computes"
 
 
-def _explore_while_worth(run: LiveRun, rows: Sequence[int], event: Flags, ends_at: int) -> None:
+def _explore_while_worth(run: LiveRun, rows: Sequence[int], may: Flags, ends_at: int) -> None:
     """Explore while a call lowers the gap by a larger share than half of one in those left."""
-    frontier = run.frontier
+    frontier, batch = run.frontier, min(run.batch, _MOST_EXPLORED)
     closed = np.ones(len(run.prompts), dtype=bool)
     closed[list(rows)] = False
-    window = max(run.batch // 2, int((ends_at - frontier.calls) * _WINDOW))
-    seen = [(frontier.calls, _gap(frontier, rows, event))]
+    window = max(batch // 2, int((ends_at - frontier.calls) * _WINDOW))
+    seen = [(frontier.calls, _gap(frontier, rows, may))]
     while (left := ends_at - frontier.calls) > 0:
-        if not frontier.step(closed, min(run.batch, left), 0.0 if not run.is_large else 1e-7):
+        if not frontier.step(closed, min(batch, left), 0.0 if not run.is_large else 1e-7):
             return
-        seen.append((frontier.calls, _gap(frontier, rows, event)))
+        seen.append((frontier.calls, _gap(frontier, rows, may)))
         while len(seen) > 2 and seen[1][0] <= frontier.calls - window:
             seen.pop(0)
         (first, before), (last, after) = seen[0], seen[-1]
@@ -183,20 +189,23 @@ def _explore_while_worth(run: LiveRun, rows: Sequence[int], event: Flags, ends_a
             return
 
 
-def _gap(frontier: Frontier, rows: Sequence[int], event: Flags) -> float:
-    """Return how much is open or untold that may still come to an event."""
-    states = frontier.reading.dfa.reach[:, event].any(axis=1)
+def find_open(frontier: Frontier, event: Flags) -> Flags:
+    """Return the states of the languages from which an event may be reached."""
+    return np.asarray(frontier.reading.dfa.reach[:, event].any(axis=1))
+
+
+def _gap(frontier: Frontier, rows: Sequence[int], states: Flags) -> float:
+    """Return how much is open or untold in some states of the languages."""
     return float(frontier.open_masses[list(rows), 0][:, states].sum() / len(rows))
 
 
 def _open_to(
-    frontier: Frontier, rows: Sequence[int], event: Flags
+    frontier: Frontier, rows: Sequence[int], event: Flags, states: Flags
 ) -> tuple[float, Integers, Floats]:
-    """Return what is settled as an event, and the items that may come to it with their masses."""
+    """Return what is settled as an event, and the items in some states with their masses."""
     low = float(frontier.settled[list(rows), 0][:, : len(event)][:, event].sum() / len(rows))
     items = frontier.items
-    may: Flags = np.any(frontier.reading.dfa.reach[:, event], axis=1)
-    places = (may[items.states] & np.isin(items.prompts, rows)).nonzero()[0]
+    places = (states[items.states] & np.isin(items.prompts, rows)).nonzero()[0]
     return low, places, items.masses[places, 0] / len(rows)
 
 
@@ -312,6 +321,7 @@ def draw_matching(
     """Draw answers among those of an event; see `Exploration.sample`."""
     count = check_integer(count, "count", 0)
     random, frontier = make_generator(seed), run.frontier
+    may = find_open(frontier, event)
     left, begun, rejected = Left(frontier, budget, _DRAWING_CALLS), frontier.calls, 0
 
     def is_over() -> bool:
@@ -328,7 +338,7 @@ def draw_matching(
     settled = np.where(np.isin(frontier.node_prompts[: frontier.size], rows), settled, 0.0)
     low = float(settled.sum())
     while len(accepted) < count:
-        _, items, weights = _open_to(frontier, rows, event)
+        _, items, weights = _open_to(frontier, rows, event, may)
         open_mass = float(weights.sum() * len(rows))
         if low + open_mass <= 0:
             raise _too_few(len(accepted), count)
