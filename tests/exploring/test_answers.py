@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdfalearn import Answers, Budget, explore
+from pdfalearn import Answers, Budget, explore, probability, sample
 from pdfalearn.datasets import figure_1
-from pdfalearn.errors import InputError
+from pdfalearn.errors import InputError, ModelError
 from pdfalearn.exploring import Exploration
 from tests.exploring.cases import matches, served, tiny_llm
 from tests.models.transformers_tokenizers import blank_tokenizer, byte_tokenizer
@@ -215,6 +215,43 @@ def byte_fallback_tokenizer() -> Any:
     )
 
 
+@pytest.mark.slow
+def test_what_is_too_long_for_the_model_stays_open() -> None:
+    import torch
+
+    tokenizer = byte_tokenizer()
+    network = tiny_llm(len(tokenizer))  # its context has 64 tokens
+    logits = torch.full((len(tokenizer),), -70.0)
+    a, b = (tokenizer.encode(text, add_special_tokens=False)[0] for text in "ab")
+    logits[[a, b, 2]] = torch.tensor([0.97, 0.02, 0.01]).log()
+    with torch.no_grad():  # every token comes with the same probability, whatever was before
+        for weights in network.model.layers.parameters():
+            weights.zero_()
+        network.model.embed_tokens.weight.fill_(1.0)
+        network.lm_head.weight.copy_(logits[:, None].expand(-1, 16) / 16)
+    llm = Answers(network, tokenizer, prompt=[a] * 40)
+    assert llm.longest_word == 24
+    truth = 0.02 * 0.01 / (1 - 0.97) ** 2  # a*ba*
+    asked = explore(llm, "a*ba*", gap=1e-3)
+    assert asked.stopped == "context"
+    assert 0 < asked.low <= truth <= asked.high < 1
+    known = sum(n * 0.97 ** (n - 1) * 0.02 * 0.01 for n in range(1, 25))
+    assert asked.low == pytest.approx(known, rel=1e-4)
+    assert asked.open["beyond context"] == pytest.approx(asked.high - asked.low, abs=1e-9)
+    assert "bound the length of answers by within=" in str(asked)
+    few = explore(llm, "a*ba*", budget=Budget(max_words=5)).estimate(calls=200)
+    assert few.low <= truth <= few.high
+    bounds = probability(llm, "a*ba*")
+    assert (bounds.low, bounds.high) == pytest.approx((asked.low, asked.high))
+    assert "stopped by context" in bounds.holds_for
+    with pytest.raises(InputError, match="its context is too short"):
+        asked.sample(1)
+    with pytest.raises(ModelError, match="the word 'aaa.* is too long: the model's context has 64"):
+        sample(llm, 50)
+    short = explore(llm, "a*ba*", gap=1e-3, within=20)
+    assert short.stopped == "gap"
+
+
 def test_bad_arguments() -> None:
     tokenizer = byte_tokenizer()
     network = tiny_llm(len(tokenizer))
@@ -228,7 +265,7 @@ def test_bad_arguments() -> None:
         Answers(network, tokenizer, prompt="a", ends=[5000])
     with pytest.raises(InputError, match="too long"):
         Answers(network, tokenizer, prompt=[3] * 70)
-    for stop in ("", ["a", ""], [1]):
+    for stop in ("", ["a", ""], [1], 3):
         with pytest.raises(InputError, match="texts that are not empty"):
             Answers(network, tokenizer, prompt="a", stop=stop)  # type: ignore[arg-type]
     llm = Answers(network, tokenizer, prompt="heads")

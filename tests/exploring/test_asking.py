@@ -82,7 +82,7 @@ def test_a_store_keeps_rows(tmp_path: Path) -> None:
     other = FunctionModel(lambda words: [[0.2, 0.4, 0.4]] * len(words), "ab")
     with pytest.raises(ModelError, match="another model_id"):
         explore(other, ".*ab", **kept)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="another question: its languages"):
+    with pytest.raises(InputError, match="another question, with languages"):
         explore(fair(), "a", **kept)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="another model, 'fair'"):
         explore(fair(), ".*ab", store=tmp_path / "rows.db", model_id="unfair")

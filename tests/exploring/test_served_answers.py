@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from examples.served_automaton import CompletionsServer
 from pdfalearn import Answers, Budget, drift, explore
 from pdfalearn.errors import InputError, ModelError
-from pdfalearn.models import ServedAnswers
+from pdfalearn.models import Batch, ServedAnswers
 from tests.cli.program import error_of, run_json
 from tests.exploring.cases import tiny_llm
 from tests.support import need_module
@@ -125,8 +125,11 @@ def test_servers_and_prompts_that_are_refused(llm: tuple[Any, Any]) -> None:
         with pytest.raises(InputError, match="does not serve"):
             ServedAnswers(server.url, "other", tokenizer)
         long = ServedAnswers(server.url, "llm", tokenizer, prompt=[5] * 39)
+        asked = explore(long, ".*e", gap=0)
+        assert (asked.stopped, asked.calls, asked.low) == ("context", 1, 0)
+        assert asked.open["beyond context"] > 0.1
         with pytest.raises(ModelError, match="the server's context has 40"):
-            explore(long, ".*e", gap=0)
+            long.answer(Batch.of([(1,)]))
         server.most_likeliest = 3
         with pytest.raises(InputError, match="more logprobs than are allowed"):
             ServedAnswers(server.url, "llm", tokenizer, prompt="heads")

@@ -14,12 +14,7 @@ from pdfalearn.alphabet import Alphabet, Word
 from pdfalearn.budgets import Budget
 from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
-from pdfalearn.exploring.exploration import (
-    Exploration,
-    ExplorationInterrupted,
-    Step,
-    check_share_or_one,
-)
+from pdfalearn.exploring.exploration import Exploration, ExplorationInterrupted, Step
 from pdfalearn.exploring.frontier import Frontier
 from pdfalearn.exploring.likeliest import collect_rows
 from pdfalearn.exploring.live_questions import (
@@ -27,6 +22,8 @@ from pdfalearn.exploring.live_questions import (
     Left,
     Match,
     describe_symbols,
+    hash_symbols,
+    longest_word,
     name_languages,
     read_languages,
     words_of_prompts,
@@ -126,7 +123,8 @@ def explore(
 
     Notes
     -----
-    What a model does not tell, as a server that lists some tokens, stays in the gap. Beginnings
+    What a model does not tell, as a server that lists some tokens, stays in the gap, and so do
+    answers that its context is too short for; ``within`` says how long they may be. Beginnings
     that are a thousand times less likely than the gap stay there, too, until less is asked for.
     "Certain" is about the model as it computes here: another order of computing differs by some
     1e-7 in float32, and 1e-3 in bfloat16.
@@ -186,6 +184,12 @@ class LiveRun:
         if cut_ends and within is None:
             raise InputError("cut_ends is about where answers are cut; say with within= where")
         self.match = match
+        for model in models:
+            if isinstance(model, Baseline) and model.question["symbols"] != hash_symbols(asked):
+                raise InputError(
+                    f"{model.path} has answers of a model with other symbols or tokens; compare it "
+                    "with a model that has the same, or name another file"
+                )
         reading = read_languages(asked, given, match, cut_ends=cut_ends, to_the_end=to_the_end)
         words = words_of_prompts(asked, prompts)
         self.prompts = tuple(words)
@@ -194,7 +198,13 @@ class LiveRun:
         has_end = match == "whole" and not cut_ends
         deepest = None if within is None else check_integer(within, "within", 1) - (not has_end)
         self.frontier = Frontier(
-            (), reading, list(words.values()), deepest, len(models), only_ends=has_end
+            (),
+            reading,
+            list(words.values()),
+            deepest,
+            len(models),
+            only_ends=has_end,
+            longest=longest_word(live),
         )
         self.question: Question = {
             "languages": dict(zip(self.names, map(write_language, given), strict=True)),
@@ -282,7 +292,7 @@ class LiveRun:
     ) -> Exploration:
         """Explore until the gap, a verdict or the budget is reached."""
         gap = check_number(gap, "gap", 0, 1)
-        least = None if at_least is None else check_share_or_one(at_least)
+        least = None if at_least is None else check_number(at_least, "at_least", 0, 1)
         try:
             with self.asking():
                 stopped = self._explore(gap, Left(self.frontier, budget, DEFAULT_CALLS), least)
@@ -327,7 +337,7 @@ class LiveRun:
             low, high = self.gaps()
             apart = high - low
             # What is not told cannot be asked for: without it, it is as near as it may come.
-            untold = frontier.untold @ self._open_to
+            untold = self._untold()
             beyond = apart - np.where(untold > gap, untold, 0.0) - gap
             closed: Flags = np.all((apart <= gap) | (beyond <= 0), axis=(1, 2))
             low, high = low[:, 0, 0], high[:, 0, 0]  # any match, in the first model
@@ -338,12 +348,27 @@ class LiveRun:
                     return "verdict"
                 closed |= low >= at_least
             if closed.all():
-                return "gap" if apart.max() <= gap or at_least is not None else "untold"
+                is_near = apart.max() <= gap or at_least is not None
+                return "gap" if is_near else self._end("untold")
             if (bound := left.bound()) is not None:
                 return bound
             enough = np.inf if self._is_free else float(beyond.max(axis=(1, 2))[~closed].sum())
             if not frontier.step(closed, min(self.batch, left.calls), floor, enough):
-                return "nothing left"
+                return self._end("nothing left")
+
+    def _untold(self) -> Floats:
+        """Return for every prompt and event the most that a model does not tell.
+
+        That is all that is open for a file whose rows were all read.
+        """
+        untold = self.frontier.untold.copy()
+        for number, model in enumerate(self.frontier.models):
+            if isinstance(model, RecordedRows) and model.model is None and not model.unread:
+                untold[:, number] = self.frontier.open_masses[:, number]
+        return np.asarray(np.max(untold @ self._open_to, axis=1, keepdims=True))
+
+    def _end(self, why: str) -> str:
+        return "context" if self.frontier.too_long.any() else why
 
 
 def close_all(models: Sequence[LanguageModel]) -> None:

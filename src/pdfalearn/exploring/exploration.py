@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
-from pdfalearn.checks import check_integer, check_share
+from pdfalearn.checks import check_integer, check_number
 from pdfalearn.errors import InputError
 from pdfalearn.exploring.frontier import TAIL
 from pdfalearn.exploring.likeliest import Likely, list_likeliest
@@ -21,7 +21,7 @@ from pdfalearn.exploring.sampling import ROUNDING, Draws, draw_matching, estimat
 from pdfalearn.files import write_named
 from pdfalearn.frozen import Frozen
 from pdfalearn.results import Bounds
-from pdfalearn.text import format_table, shorten
+from pdfalearn.text import escaped, format_table, shorten
 from pdfalearn.typing import Flags, Floats
 
 if TYPE_CHECKING:
@@ -80,11 +80,12 @@ class Exploration(Frozen):
     calls: int
     """How many distributions the model was asked for."""
     stopped: str
-    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, or untold:
-    the model does not tell more, and besides that the gap is reached."""
+    """What ended it: gap, verdict, max_words, max_seconds, nothing left, interrupted, untold:
+    the model does not tell more, and besides that the gap is reached; or context: besides answers
+    that the model's context is too short for. Bound them by ``within``."""
     open: Mapping[str, float]
-    """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, and what
-    the model did not tell (``untold``)."""
+    """What is open, and why: ``undecided`` prefixes, ``unlikely`` ones that were left out, what the
+    model did not tell (``untold``), and what is ``beyond context``: too long for the model."""
     control: float
     """How likely a token comes that is neither text nor an end, while the answer is undecided."""
     cut: float
@@ -97,7 +98,8 @@ class Exploration(Frozen):
         places = np.array(rows)
         settled = frontier.settled[places, 0].mean(axis=0)
         opened = frontier.open_masses[places, 0].mean(axis=0)
-        untold = float(frontier.untold[places, 0].sum()) / len(places)
+        too_long = float(frontier.too_long[places, 0].sum()) / len(places)
+        untold = float(frontier.untold[places, 0].sum()) / len(places) - too_long
         items = frontier.items
         tails = items.symbols == TAIL
         if len(places) < len(frontier.settled):
@@ -109,9 +111,10 @@ class Exploration(Frozen):
             calls=frontier.calls,
             stopped=stopped,
             open={
-                "undecided": max(0.0, float(opened.sum()) - unlikely - untold),
+                "undecided": max(0.0, float(opened.sum()) - unlikely - untold - too_long),
                 "unlikely": unlikely,
-                "untold": untold,
+                "untold": untold if untold > ROUNDING else 0.0,
+                "beyond context": too_long,
             },
             control=float(settled[frontier.reading.control]),
             cut=float(settled[-1]),
@@ -169,7 +172,7 @@ class Exploration(Frozen):
         bool or None
             True, or False where it is certain that it is not, or None where that is open.
         """
-        probability = check_share_or_one(probability)
+        probability = check_number(probability, "probability", 0, 1)
         labels = self._run.labels_of(name)
         each = [self.behind(prompt)._bound(labels) for prompt in self.prompts]
         if any(high < probability for _, high in each):
@@ -319,11 +322,11 @@ class Exploration(Frozen):
     def __str__(self) -> str:
         rows = [("", "at least", "at most")]
         if len(self.prompts) > 1:
-            parts = [(shorten(prompt, 40), self.behind(prompt)) for prompt in self.prompts]
+            parts = [(_short(prompt), self.behind(prompt)) for prompt in self.prompts]
             rows += [(name, f"{part.low:.6f}", f"{part.high:.6f}") for name, part in parts]
             rows.append(("mean of any match", f"{self.low:.6f}", f"{self.high:.6f}"))
         else:
-            bounds = [(shorten(name, 40), self[name]) for name in self.names]
+            bounds = [(_short(name), self[name]) for name in self.names]
             rows += [(name, f"{one.low:.6f}", f"{one.high:.6f}") for name, one in bounds]
             if len(self.names) > 1:
                 rows.append(("any of these", f"{self.low:.6f}", f"{self.high:.6f}"))
@@ -338,6 +341,8 @@ class Exploration(Frozen):
         ]
         asides = {"control tokens": self.control, "longer than looked at": self.cut}
         lines += [f"{name}: {mass:.3g}" for name, mass in asides.items() if mass > 0]
+        if self.open["beyond context"]:
+            lines.append("the model's context was reached: bound the length of answers by within=")
         return "\n".join(lines)
 
 
@@ -380,9 +385,8 @@ SAVERS: dict[str, Callable[[Exploration, BinaryIO], None]] = {
 """What writes an exploration, by the endings of files."""
 
 
-def check_share_or_one(value: object) -> float:
-    """Return a probability, 0 and 1 included."""
-    return float(value) if value in (0, 1) else check_share(value, "probability")
+def _short(name: str) -> str:
+    return escaped(shorten(name, 40))
 
 
 def _certain(low: float, high: float) -> Bounds:

@@ -55,6 +55,7 @@ class Frontier:
         most_open: int = _MOST_OPEN,
         *,
         only_ends: bool = False,
+        longest: float = np.inf,
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
@@ -66,6 +67,10 @@ class Frontier:
         """By label; then control tokens, and words that are longer than is looked at."""
         self.untold = np.zeros((len(prompts), count, len(reading.dfa.table)))
         """What models did not tell how it is shared among symbols, by state of the languages."""
+        self.longest = longest - np.array([len(word) for word in prompts])
+        """How many symbols may stand behind each prompt, so that all models can be asked."""
+        self.too_long = np.zeros((len(prompts), count))
+        """How much of what is untold would need longer words."""
         self.differences = np.zeros(len(prompts))
         """Of two models: half the sum of all differences between prefixes that are settled."""
         self.unclear = np.zeros(len(prompts))
@@ -243,18 +248,18 @@ class Frontier:
     def _settle(self, asked: Items, nodes: Integers, told: list[Told], floor: float) -> None:
         """Share the mass of nodes among what their rows settle, leave open, or do not tell."""
         is_cut, is_tail = self._is_cut(nodes), asked.symbols == TAIL
+        is_last = self.depths[nodes] >= self.longest[asked.prompts]
         # Tails that are opened in this step leave out what is asked beside them.
         self.node_masses[nodes[~is_tail]] = asked.masses[~is_tail]
         # Item, model.
         listed = np.stack([one.columns.sum(axis=1) for one in told], axis=1)
         scales = asked.masses / (listed + np.stack([one.rest_sums for one in told], axis=1))
         (likely, columns, shares), unlikely = find_likely(told, scales, floor)
-        keys, groups = np.unique(
-            np.stack([asked.states, is_cut, is_tail]), axis=1, return_inverse=True
-        )
+        kinds_of = np.stack([asked.states, is_cut, is_tail, is_last])
+        keys, groups = np.unique(kinds_of, axis=1, return_inverse=True)
         size, order = self.settled.shape[2], np.argsort(groups.ravel()[likely], kind="stable")
         ends = np.searchsorted(groups.ravel()[likely[order]], np.arange(keys.shape[1] + 1))
-        for number, (state, cut, tail) in enumerate(keys.T.tolist()):
+        for number, (state, cut, tail, last) in enumerate(keys.T.tolist()):
             here, after = (groups.ravel() == number).nonzero()[0], self._map(state, bool(cut))
             at, masses, prompts = nodes[here], asked.masses[here], asked.prompts[here]
             if tail:
@@ -277,6 +282,10 @@ class Frontier:
             self._note_found(at[rows], column, share, kinds := after.settled[column])
             if not cut:  # what is left is open; so rounding does not add up
                 left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
+                if last:
+                    np.add.at(self.untold[:, :, state], prompts, left)
+                    np.add.at(self.too_long, prompts, left)
+                    continue
                 (live,) = (kinds > self.reading.control).nonzero()
                 opened = rows[live], np.searchsorted(after.live, column[live] - 1), share[live]
                 opened = add_likeliest(opened, told, here, scales, after, floor, beyond)

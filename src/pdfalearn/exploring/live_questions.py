@@ -17,7 +17,7 @@ from pdfalearn.exploring.frontier import Frontier
 from pdfalearn.exploring.readings import Reading, SymbolReading, TokenReading
 from pdfalearn.exploring.recording import Question
 from pdfalearn.languages import LanguageLike, containing
-from pdfalearn.models import Answers, LanguageModel, ServedAnswers
+from pdfalearn.models import Answers, LanguageModel, ServedAnswers, TransformerModel
 from pdfalearn.text import described
 
 Match = Literal["whole", "begins", "contains"]
@@ -43,19 +43,30 @@ def write_language(language: LanguageLike) -> str:
     return language if isinstance(language, str) else described(language)
 
 
+def hash_symbols(model: LanguageModel) -> str:
+    """Return what tells symbols, or the texts of tokens, apart."""
+    symbols = model.token_bytes if isinstance(model, OfText) else model.alphabet.symbols
+    return sha256(repr(symbols).encode()).hexdigest()[:16]
+
+
+def longest_word(models: Sequence[LanguageModel]) -> float:
+    """Return how many symbols words may have, as far as models have a context that is known."""
+    bounded = (one for one in models if isinstance(one, TransformerModel | ServedAnswers))
+    return min((one.longest_word for one in bounded), default=inf)
+
+
 def describe_symbols(model: LanguageModel, reading: Reading) -> Question:
     """Return what a question has besides its words: how they are read, and in which symbols."""
-    symbols: object = model.alphabet.symbols
     begin, ends = list[int](), list[int]()
     if isinstance(model, OfText):
-        symbols, begin, ends = model.token_bytes, list(model.prompt), list(model.ends)
+        begin, ends = list(model.prompt), list(model.ends)
     dfa = reading.dfa
     tables = dfa.table, dfa.labels, dfa.members, reading.cuts, dfa.initial
     automaton = sha256(b"".join(np.ascontiguousarray(table).tobytes() for table in tables))
     return {
         "prompt": begin,
         "ends": ends,
-        "symbols": sha256(repr(symbols).encode()).hexdigest()[:16],
+        "symbols": hash_symbols(model),
         "automaton": automaton.hexdigest()[:16],
     }
 
@@ -125,6 +136,11 @@ class Left:
         self._ends_at = time.monotonic() + seconds
 
     @property
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self._ends_at
+
+    @property
     def calls(self) -> int:
         """How many distributions may be asked for."""
         return max(0, self._most - self._frontier.calls)
@@ -133,7 +149,7 @@ class Left:
         """Return which bound is reached, if one is."""
         if not self.calls:
             return "max_words"
-        return "max_seconds" if time.monotonic() >= self._ends_at else None
+        return "max_seconds" if self.is_late else None
 
     def budget(self, calls: int | None = None) -> Budget:
         """Return the budget of the next calls, of at most this many."""

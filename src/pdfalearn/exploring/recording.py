@@ -115,8 +115,8 @@ class Baseline:
         for name, asked in question.items():
             if (stored := self.question.get(name)) != asked:
                 raise InputError(
-                    f"{self.path} has answers to another question: its {name} are "
-                    f"{shorten(repr(stored), 200)}, and not {shorten(repr(asked), 200)}; ask the "
+                    f"{self.path} has answers to another question, with {name} "
+                    f"{shorten(repr(stored), 200)} and not {shorten(repr(asked), 200)}; ask the "
                     "same question, or name another file"
                 )
         if key is not None and self.header["model"] != key:
@@ -154,6 +154,8 @@ class RecordedRows(CheckedModel):
         self._kinds, self._path, self._read = kinds, path, read
         self._lock: ExitStack | None = None
         self._size, self._is_ended = -1, False
+        self.unread = set(rows)
+        """Which rows of the file nobody has asked for yet."""
         self.begin()
 
     def begin(self) -> None:
@@ -177,6 +179,7 @@ class RecordedRows(CheckedModel):
         width, kinds = 1 + len(self.alphabet), self._kinds
         words = [tuple(word) for word in batch.words]
         keys: list[Key] = list(zip(states.tolist(), words, strict=True))
+        self.unread.difference_update(keys)
         known = [self._rows.get(key) for key in keys]
         pairs = zip(known, whole, strict=True)
         missing = np.flatnonzero([r is None or bool(all_ and r.rests.any()) for r, all_ in pairs])
@@ -308,8 +311,8 @@ def _format_line(members: Mapping[str, Any]) -> str:
 
 def _read_line(line: bytes) -> dict[str, Any]:
     before, _, check = line.rpartition(_CHECK.encode())
-    if crc32(before + b"}") != int(check.strip().removesuffix(b"}")):
-        raise ValueError("the line has another checksum")
+    if str(crc32(before + b"}")).encode() != check.strip().removesuffix(b"}"):
+        raise InputError("the line has another checksum")
     return parse_json(before + b"}", "it")
 
 
@@ -358,7 +361,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
     try:
         header = _read_line(lines[0])
         if header["format"] != _FORMAT or header["version"] != _VERSION:
-            raise ValueError("another format")
+            raise InputError("another format")
         header = {name: header[name] for name in ("model", "question")}
         question = check_keys(header["question"], _ASKED, "its question")
         dict(question["languages"] | question["prompts"])
@@ -368,14 +371,15 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Key, Row], int, bool]:
             members = _read_line(line)
             if is_ended := _END in members:
                 if members[_END] != len(rows):
-                    raise ValueError("there are fewer rows or more before it")
+                    raise InputError("there are fewer rows or more before it")
             else:
                 _read_rows(members, rows)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         is_other = f"{path} is not a file of answers, as explore(…, store=FILE) writes it, or"
         where = is_other if number == 1 else f"{path}, line {number}:"
+        why = f" ({error})" if isinstance(error, InputError) else ""
         raise FileFormatError(
-            f"{where} a part of it is lost or changed ({error}); write the file anew"
+            f"{where} a part of it is lost or changed{why}; write the file anew"
         ) from error
     return header, rows, size, is_ended and size == sum(map(len, lines))
 

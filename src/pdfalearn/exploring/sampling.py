@@ -247,6 +247,10 @@ def _walk(
         if is_over():
             labels[active] = -1
             break
+        if event is not None:  # of longer words the model cannot be asked
+            at = nodes[active]
+            is_short = frontier.depths[at] <= frontier.longest[frontier.node_prompts[at]]
+            labels[active[~is_short]], active = -1, active[is_short]
         here = np.unique(nodes[active])
         going = list[Integers]()
         for begin in range(0, len(here), 64):
@@ -329,7 +333,10 @@ def draw_matching(
         return left.bound() is not None
 
     if frontier.untold[list(rows), 0].any():
-        raise InputError("the model did not tell all that may follow, so nothing can be drawn")
+        raise InputError(
+            "the model did not tell all that may follow, or its context is too short for it, so "
+            "nothing can be drawn; look at fewer symbols, as with within=20, or ask another model"
+        )
     if not frontier.items.size and not frontier.steps:
         raise InputError("every answer matches the same, so draw with pdfalearn.sample")
     accepted: list[tuple[int, int]] = []

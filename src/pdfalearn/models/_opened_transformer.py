@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,6 +59,14 @@ class Way(NamedTuple):
     """What bounds the length of prompt and word."""
 
 
+def count_room(setup: Setup, way: Way) -> int:
+    """Return how many tokens a word may have at most."""
+    prefixes = setup.spelling.prefixes
+    deepest = max(map(len, prefixes))
+    most = min(way.limit.tokens - deepest, way.longest - len(prefixes) + 1)
+    return most - len(setup.prompt)
+
+
 class OpenedTransformer(LanguageModel):
     """Notes down the words of a run as a tree of tokens, and computes what is not kept of them.
 
@@ -71,15 +80,13 @@ class OpenedTransformer(LanguageModel):
         self._way = way
         # How many tokens are tried behind each word.
         self._behind = len(self._spelling.prefixes) - 1
-        before = len(self._prompt)
-        deepest = max(map(len, self._spelling.prefixes))
-        self._most = min(way.limit.tokens - deepest, way.longest - self._behind) - before
+        self._most = count_room(setup, way)
         self.tree = TokenTree(self._prompt[-1], self._is_kept)
         """The words' tokens."""
         # The node of each word's last token; -1 if the word was not noted down.
         self._nodes: Nodes = np.full(64, -1, dtype=np.int64)
         self._nodes[0] = 0
-        self._planner = PassPlanner(self.tree, self._spelling.prefixes, before - 1)
+        self._planner = PassPlanner(self.tree, self._spelling.prefixes, len(self._prompt) - 1)
         # Keys and values of the tree's nodes, those of all layers in a list.
         self._kept: SlotCache | None = None
         # Those of the prompt but for its last token, which is the root of the tree.
@@ -141,12 +148,16 @@ class OpenedTransformer(LanguageModel):
         self.tree.add(parents, spelt.symbols)
         too_long = self.tree.depths[self._nodes[ids]] > self._most
         if too_long.any():
-            word = self.alphabet.decode(batch.spell(int(ids[too_long.argmax()])))
+            word = self._show(batch.spell(int(ids[too_long.argmax()])))
             raise ModelError(
-                f"the word {shorten(word)} is too long: {self._way.limit}, and "
-                f"{len(self._prompt)} of the prompt stand before it; bound the words' lengths, or "
-                "shorten the prompt"
+                f"the word {word} is too long: {self._way.limit}, and {len(self._prompt)} of the "
+                "prompt stand before it; bound the words' lengths, as with within=20, or shorten "
+                "the prompt"
             )
+
+    def _show(self, word: Sequence[int]) -> str:
+        """Return a word as people read it."""
+        return shorten(self.alphabet.decode(word))
 
     def _know(self, ids: Integers) -> Flags:
         """Return which words are noted down."""

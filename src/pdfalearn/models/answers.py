@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
 from pdfalearn.models.spelling import Spelling, Texts, check_text
 from pdfalearn.models.transformer import TransformerModel
 from pdfalearn.rows import Rows
+from pdfalearn.text import shorten
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -209,6 +210,10 @@ class _OpenedAnswers(OpenedTransformer):
         device = answers._model.module.device
         self._ends = torch.tensor(answers.ends, device=device)
 
+    def _show(self, word: Sequence[int]) -> str:
+        text = b"".join(self._answers.token_bytes[token] or b"" for token in word)
+        return shorten(repr(text.decode(errors="replace")), 80)
+
     def _make_rows(self, logits: Tensor, count: int) -> Rows:
         import torch
 
@@ -233,8 +238,8 @@ def part_prompts(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...],
     shared = _shared_beginning(list(paths.values()))
     if not shared:
         raise InputError(
-            "the prompts do not begin with the same token; ask one at a time, or put the same "
-            "text before each"
+            "the prompts do not begin with the same token, which is computed once for all; ask "
+            "one at a time, use chat=True, or put the same text before each"
         )
     return shared, {name: path[len(shared) :] for name, path in paths.items()}
 
@@ -247,7 +252,7 @@ def _check_names(named: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 def check_stops(stop: str | Sequence[str]) -> tuple[bytes, ...]:
     """Return the bytes of stops."""
-    texts = [stop] if isinstance(stop, str) else list(stop)
+    texts = [stop] if isinstance(stop, str) or not isinstance(stop, Iterable) else list(stop)
     if stop == "" or not all(isinstance(text, str) and text for text in texts):
         raise InputError(f"stop is {stop!r}; give texts that are not empty")
     return tuple(check_text(text).encode() for text in texts)

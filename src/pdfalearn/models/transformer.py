@@ -13,7 +13,7 @@ from pdfalearn.checks import check_integer
 from pdfalearn.errors import InputError
 from pdfalearn.extras import check_installed
 from pdfalearn.models._causal_models import CausalModel, check_folder, find_folder, load_model
-from pdfalearn.models._opened_transformer import OpenedTransformer, Setup
+from pdfalearn.models._opened_transformer import OpenedTransformer, Setup, count_room
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens, load_tokenizer
 from pdfalearn.models._trials import Trial
 from pdfalearn.models.protocol import EVERY_SYMBOL, LanguageModel, QueryCost
@@ -184,6 +184,11 @@ save_pretrained
         """A hash of weights, configuration, precision, prompt, symbols' tokens and ends."""
         model = self._model.hash(self.alphabet)
         return sha256(f"{model} {self.spelling.fingerprint} {self.prompt}".encode()).hexdigest()
+
+    @property
+    def longest_word(self) -> int:
+        """How many symbols fit behind the prompt, whichever they are."""
+        return count_room(self._setup, self._way) // max(map(len, self.spelling.tokens))
 
     def open(self) -> OpenedTransformer:
         """Return what keeps the keys and values of one run; it has the whole memory for itself."""

@@ -129,6 +129,11 @@ class ServedAnswers(LanguageModel):
         parts = repr((self.prompt, self.ends, self.top, len(self.alphabet))).encode()
         return f"served {self._server.model} {sha256(parts).hexdigest()}"
 
+    @property
+    def longest_word(self) -> float:
+        """How many tokens fit behind the prompt, as far as that is known."""
+        return math.inf if self._context is None else self._context - 1 - len(self.prompt)
+
     def answer(self, batch: Batch) -> Rows:
         """Ask the server what may follow words; if it fails, what it told is attached."""
         spelled = [self.prompt + tuple(word) for word in batch.words]
