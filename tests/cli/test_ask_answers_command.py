@@ -148,3 +148,40 @@ def test_pages_are_written(folder: Path) -> None:
     run("drift", "a.json", "b.json", "--matches", "0.*", "-o", "drift.html")
     assert "Two live models" in (folder / "drift.html").read_text(encoding="utf-8")
     assert "html" in error_of(*asked, "-o", "page.json")
+
+
+def test_a_sample_that_fails_does_not_cost_the_bounds(folder: Path) -> None:
+    rare = ("ask", "answers", "a.json", "--matches", "0{40}", "--max-words", "5", "--sample", "9")
+    asked = run(*rare, "--save", "march.jsonl", "--save", "march.csv", exit_code=2)
+    assert "at most" in asked.stdout
+    assert "no answers were drawn: only" in asked.stderr
+    assert (folder / "march.csv").is_file()
+    assert "calls" in run_json(*rare, exit_code=2)
+    drawn = run_json("ask", "answers", "a.json", "--matches", "", "--begins", "--sample", "3")
+    assert len(drawn["sample"]["words"]) == 3
+
+
+def test_an_interrupt_while_noise_is_measured_keeps_the_bounds(folder: Path) -> None:
+    (folder / "slow.py").write_text(INTERRUPTED, encoding="utf-8")
+    models = ("slow.py:one", "slow.py:two", "--alphabet", "ht", "--matches", ".*ht")
+    found = run(*("drift", *models, "--max-words", "4", "-o", "page.html"), exit_code=130)
+    assert "what differs most" in found.stdout
+    assert "interrupted" in found.stdout
+    assert "nothing was saved" not in found.stderr
+    assert (folder / "page.html").is_file()
+
+
+INTERRUPTED = """
+calls = []
+
+
+def one(words):
+    calls.extend(words)
+    if len(calls) > 9:
+        raise KeyboardInterrupt
+    return [[0.5, 0.3, 0.2]] * len(words)
+
+
+def two(words):
+    return [[0.5, 0.25, 0.25]] * len(words)
+"""

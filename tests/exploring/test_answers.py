@@ -246,7 +246,9 @@ def test_what_is_too_long_for_the_model_stays_open() -> None:
     assert "stopped by context" in bounds.holds_for
     with pytest.raises(InputError, match="its context is too short"):
         asked.sample(1)
-    with pytest.raises(ModelError, match="the word 'aaa.* is too long: the model's context has 64"):
+    with pytest.raises(
+        ModelError, match=r"the word 'aaa.* is too long: the model's context has 64"
+    ):
         sample(llm, 50)
     short = explore(llm, "a*ba*", gap=1e-3, within=20)
     assert short.stopped == "gap"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pdfalearn import PDFA, Budget, LanguageModel, drift, explore, probability
 from pdfalearn.errors import InputError
-from pdfalearn.exploring import ExplorationInterrupted, Step
+from pdfalearn.exploring import Difference, Drift, ExplorationInterrupted, Step
 from pdfalearn.exploring.live_questions import Match
 from pdfalearn.models import Batch, FunctionModel, Rows
 from tests.exploring.cases import LANGUAGES, other_target, random_target
@@ -148,3 +150,73 @@ def test_an_interrupt_brings_the_bounds_so_far() -> None:
     assert found is not None
     assert found.stopped == "interrupted"
     assert found.prompts[0].answers_high < 1
+    assert found.noise_calls == 0
+    assert "noise was not measured" in str(found)
+
+
+def test_an_interrupt_keeps_the_noise_so_far() -> None:
+    steps: list[Step] = []
+
+    def stop(step: Step) -> None:
+        steps.append(step)
+        if step.calls > 20:
+            raise KeyboardInterrupt
+
+    settings: Any = {"gap": 0, "budget": Budget(max_words=10), "progress": stop}
+    with pytest.raises(ExplorationInterrupted) as caught:
+        drift(Shaky(), Shaky(), ".*a.*", **settings)
+    found = caught.value.drift
+    assert found is not None
+    assert (found.calls, found.stopped) == (10, "interrupted")
+    assert 10 < found.noise_calls == steps[-1].calls - 10 < 20
+    assert found.noise > 0
+    assert 0 < found.prompts[0].answers_high < 1
+    assert caught.value.exploration is not None
+    assert f"of {found.noise_calls} calls more" in str(found)
+
+
+def test_noise_takes_no_longer_than_there_is_time() -> None:
+    def slowly(words: list[Any]) -> list[list[float]]:
+        time.sleep(0.01 * len(words))
+        return [[0.5, 0.25, 0.25]] * len(words)
+
+    one, two = (FunctionModel(slowly, "ab") for _ in range(2))
+    apart = drift(one, two, ".*abab", gap=0, budget=Budget(max_seconds=0.1))
+    assert apart.stopped == "max_seconds"
+    assert apart.noise_calls == min(7, apart.calls)
+    assert drift(one, two, ".*abab", gap=0, budget=Budget(max_words=8)).noise_calls == 16
+
+
+def test_words_are_shown_without_control_characters() -> None:
+    rows = [[[0.5, p, 0.5 - p]] for p in (0.1, 0.4)]
+    symbols = ["\x1b[31m", "b"]
+    one, two = (PDFA(alphabet=symbols, transitions=[[0, 0]], probabilities=r) for r in rows)
+    texts = str(drift(one, two, [["b"]], prompts={"\x1b[2J": []}))
+    assert "\x1b" not in texts
+    assert r"\x1b[31m" in texts
+    found = Drift(0, 1, 0, 0, (), (Difference("a\x1b[31m\n", 0, 1, 1.0),), 1, 0, "gap")
+    assert r"'a\x1b[31m\n'" in str(found)
+
+
+@pytest.mark.parametrize("tolerance", ["x", -1, 2, None])
+def test_a_tolerance_is_a_share(tolerance: Any) -> None:
+    random = np.random.default_rng(0)
+    pdfa = random_target(random)
+    apart = drift(pdfa, pdfa, "a")
+    with pytest.raises(InputError, match=r"tolerance .* is not a number"):
+        apart.is_within(tolerance)
+
+
+def test_what_a_file_cannot_tell_is_not_asked_for(tmp_path: Path) -> None:
+    rows = [[[0.02, p, 0.98 - p]] for p in (0.49, 0.45)]
+    one, two = (PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=r) for r in rows)
+    explore(one, "(a|b){0,20}", gap=0, budget=Budget(max_words=100)).save(tmp_path / "one.jsonl")
+    apart = drift(tmp_path / "one.jsonl", two, gap=0.01)
+    assert apart.stopped == "untold"
+    assert apart.calls < 300
+    truly = drift(one, two, "(a|b){0,20}", budget=Budget(max_words=100))
+    assert apart.high <= truly.high + 0.1
+    # All that the file tells is looked at.
+    whole = tmp_path / "whole.jsonl"
+    explore(one, "(a|b){0,4}", gap=0).save(whole)
+    assert drift(whole, two, gap=1e-6).stopped == "gap"

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pdfalearn import PDFA, Budget, explore, probability, sample
+from pdfalearn import PDFA, Budget, FunctionModel, explore, probability, sample
 from pdfalearn.analysis import condition
 from pdfalearn.errors import InputError
 from pdfalearn.exploring import ExplorationInterrupted, Step
@@ -133,3 +133,13 @@ def test_samples_have_a_budget_and_progress() -> None:
     words = sample(pdfa, 9, "a.*b", seed=1, budget=Budget(max_words=5000), progress=told.append)
     assert told[-1].calls <= 5000
     assert words.words == sample(pdfa, 9, "a.*b", seed=1).words
+
+
+def test_where_every_answer_matches_its_first_symbol_is_drawn() -> None:
+    coin = FunctionModel(lambda words: [[0.2, 0.5, 0.3]] * len(words), "ht")
+    draws = explore(coin, [""], match="begins").sample(2000, seed=1)
+    for word, share in (((), 0.2), (("h",), 0.5), (("t",), 0.3)):
+        assert draws.words.count(word) / 2000 == pytest.approx(share, abs=0.05)
+    assert draws.are_whole == [word == () for word in draws.words]
+    with pytest.raises(InputError, match="only 0 of 3"):
+        explore(coin, [""], match="begins").sample(3, budget=Budget(max_seconds=0))

@@ -13,6 +13,7 @@ import click
 import pdfalearn
 from pdfalearn.cli._chosen import Chosen
 from pdfalearn.cli._commands import LongRun, Output, command
+from pdfalearn.cli._failures import BAD_INPUT
 from pdfalearn.cli._options import MODEL, option
 from pdfalearn.cli._output import Answer, Table, facts, members_of
 from pdfalearn.cli._words import regex_or_dfa
@@ -80,13 +81,16 @@ def answers(chosen: Chosen) -> LongRun[Exploration]:
     store = {"store": chosen.store, "model_id": chosen.model_id}
     settings = {**_question(chosen), **store, "at_least": chosen.at_least}
     languages = _languages(chosen)
-    drawn: list[Draws] = []
+    drawn: list[Draws | InputError] = []
 
     def run(**progress: Any) -> Exploration:
         found = pdfalearn.explore(model, languages, **settings, **progress)
         if chosen.drawn:
             budget = settings["budget"]
-            drawn.append(found.sample(chosen.drawn, seed=chosen.seed, budget=budget))
+            try:
+                drawn.append(found.sample(chosen.drawn, seed=chosen.seed, budget=budget))
+            except InputError as error:  # the bounds are not lost
+                drawn.append(error)
         return found
 
     return long_run(run, partial(_describe, chosen, drawn), "exploration", chosen.output)
@@ -240,7 +244,7 @@ def limits_of(chosen: Chosen) -> dict[str, Any]:
     return {"gap": chosen.precision, "budget": budget}
 
 
-def _describe(chosen: Chosen, drawn: list[Draws], found: Exploration) -> Answer:
+def _describe(chosen: Chosen, drawn: list[Draws | InputError], found: Exploration) -> Answer:
     members: dict[str, Any] = {"model": chosen.model}
     members |= members_of(found, "low", "high", "calls", "stopped", "control", "cut")
     members[_OPEN] = dict(found.open)
@@ -273,7 +277,14 @@ def _describe(chosen: Chosen, drawn: list[Draws], found: Exploration) -> Answer:
                 members[title] = [vars(one) for one in listed]
                 lines = [(repr(one.word), one.probability, one.certified) for one in listed]
                 parts.append(Table(title, ("answer", "probability", "certified"), lines))
+    notes = list[str]()
+    if found.open["beyond context"]:
+        notes.append("the model's context was reached: --within bounds how long answers are")
     for draws in drawn:
+        if isinstance(draws, InputError):
+            exit_code = BAD_INPUT
+            notes.append(f"no answers were drawn: {draws}")
+            continue
         members["sample"] = draws._asdict()
         lines_of = zip(map(repr, draws.words), draws.are_whole, strict=True)
         parts.append(Table("sample", ("answer", "whole"), lines_of))
@@ -287,24 +298,30 @@ def _describe(chosen: Chosen, drawn: list[Draws], found: Exploration) -> Answer:
     if chosen.at_least is not None:
         verdict = found.is_at_least(chosen.at_least)
         members["at_least"], members["verdict"] = chosen.at_least, verdict
-        exit_code = _EXIT[verdict]
+        exit_code = exit_code or int(_EXIT[verdict])
         told[f"at least {chosen.at_least:g}"] = _OPEN if verdict is None else verdict
     parts.append(facts("what is known", told))
     if chosen.saved is not None:
         found.save(chosen.saved, model_id=chosen.model_id)
     found.close()
-    return Answer(members, parts, exit_code=exit_code)
+    return Answer(members, parts, notes, exit_code)
 
 
 def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     members: dict[str, Any] = {"a": chosen.a, "b": chosen.b}
-    members |= members_of(found, "low", "high", "noise", "answers_noise", "calls", "stopped")
+    members |= members_of(found, "low", "high", "noise", "answers_noise")
+    members |= members_of(found, "calls", "noise_calls", "stopped")
     members["prompts"] = [vars(one) for one in found.prompts]
     members["differences"] = [vars(one) for one in found.differences]
     header = ("total variation", "classes from", "to", "answers from", "to")
     rows = [(shorten(one.prompt, 60), *list(vars(one).values())[1:]) for one in found.prompts]
     lines = [(one.describe(repr(one.word)), one.a, one.b, one.share) for one in found.differences]
-    told: dict[str, object] = members_of(found, "noise", "calls", "stopped")
+    told: dict[str, object] = {
+        "noise": found.noise if found.noise_calls else "not measured",
+        "calls": found.calls,
+        "calls for the noise": found.noise_calls,
+        "stopped": found.stopped,
+    }
     exit_code = 0
     if (tolerance := chosen.tolerance) is not None:
         verdict = found.is_within(tolerance)

@@ -19,16 +19,14 @@ from pdfalearn.exploring.likeliest import spell_words
 from pdfalearn.exploring.live_questions import Languages, Left, Match, OfText
 from pdfalearn.exploring.page_data import Parts, drift_page
 from pdfalearn.exploring.recording import Baseline
-from pdfalearn.exploring.rounding_noise import measure_noise
+from pdfalearn.exploring.rounding_noise import Noise
 from pdfalearn.exploring.sampling import ROUNDING
 from pdfalearn.models import LanguageModel, as_model
-from pdfalearn.text import format_table, shorten
+from pdfalearn.text import escaped, format_table, shorten
 from pdfalearn.typing import Floats
 
 if TYPE_CHECKING:
     from pdfalearn.pdfa import PDFA
-
-_NO_NOISE = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -103,10 +101,13 @@ class Drift:
     those behind the prompt where most differs."""
     calls: int
     """How many distributions each model was asked for."""
+    noise_calls: int
+    """How many it was asked for again to measure the noise; 0 if that was not done."""
     stopped: str
 
     def is_within(self, tolerance: float) -> bool | None:
         """Return whether it is certain that classes are this near; None where that is open."""
+        tolerance = check_number(tolerance, "tolerance", 0, 1)
         if self.high <= tolerance:
             return True
         return False if self.low > tolerance else None
@@ -119,14 +120,20 @@ class Drift:
         rows: list[tuple[str, ...]] = [("total variation", "of classes", "", "of answers", "")]
         for one in self.prompts:
             bounds = one.low, one.high, one.answers_low, one.answers_high
-            name = shorten(one.prompt, 40) or "any answer"
+            name = escaped(shorten(one.prompt, 40)) or "any answer"
             rows.append((name, *(f"{bound:.6f}" for bound in bounds)))
         words = [("what differs most", "a", "b", "share")]
         for each in self.differences:
-            name = each.describe(shorten(str(each.word), 40))
+            name = each.describe(shorten(repr(each.word), 40))
             words.append((name, f"{each.a:.6f}", f"{each.b:.6f}", f"{each.share:.3f}"))
-        calls = f"{self.calls:,} calls each, stopped by {self.stopped}; noise {self.noise:.2g}"
+        calls = f"{self.calls:,} calls each, stopped by {self.stopped}; {self.describe_noise()}"
         return "\n".join([format_table(rows), format_table(words), calls])
+
+    def describe_noise(self) -> str:
+        """Return the noise of classes, and what it took to measure it."""
+        if not self.noise_calls:
+            return "noise was not measured"
+        return f"noise {self.noise:.2g}, of {self.noise_calls:,} calls more"
 
 
 def drift(
@@ -160,7 +167,8 @@ def drift(
     tolerance : float, optional
         Stop as soon as it is settled whether the classes are this near, in total variation.
     budget : Budget, optional
-        As for `explore`; calls are those of each model.
+        As for `explore`; calls are those of each model, without at most 48, or 8 a prompt, for the
+        noise. When the time is up, noise is what a few of them showed.
     count : int
         How many differences are listed.
     progress : callable, optional
@@ -172,7 +180,7 @@ def drift(
         If the models have other symbols, tokens, ends or numbers of prompts, and if a file has
         answers to another question.
     ExplorationInterrupted
-        After Ctrl-C; its ``drift`` has the bounds until then, without noise.
+        After Ctrl-C; its ``drift`` has the bounds until then, with the noise as far as measured.
 
     Notes
     -----
@@ -192,7 +200,7 @@ def drift(
     what differs most         a         b  share
     ('h',)             0.500000  0.600000  0.500
     ('t',)             0.500000  0.400000  0.500
-    3 calls each, stopped by gap; noise 0
+    3 calls each, stopped by gap; noise 0, of 6 calls more
     """
     models = [Baseline(one) if isinstance(one, str | Path) else as_model(one) for one in (a, b)]
     settings = {"match": match, "within": within, "cut_ends": cut_ends}
@@ -218,28 +226,32 @@ def drift(
     run = LiveRun(models, languages, prompts, progress=progress, **settings)  # type: ignore[arg-type]
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 1)
-    left = Left(run.frontier, budget, DEFAULT_CALLS)
+    left, noise = Left(run.frontier, budget, DEFAULT_CALLS), Noise(run)
+    try:
+        stopped = _explore_both(run, left, noise, gap, tolerance)
+        with run.asking():
+            noise.measure(left)
+        found = _value(run, noise, count, stopped)
+    except KeyboardInterrupt as interrupt:
+        interrupted = ExplorationInterrupted(run.value("interrupted"))
+        interrupted.drift = _value(run, noise, count, "interrupted")
+        raise interrupted from interrupt
+    run.close()
+    return found
+
+
+def _explore_both(
+    run: LiveRun, left: Left, noise: Noise, gap: float, tolerance: float | None
+) -> str:
+    """Explore until the gap, the budget or the tolerance; return which it was."""
     while True:
         # Between rounds it is looked at whether the tolerance is settled.
         part = left.budget(None if tolerance is None else 2 * run.batch)
-        try:
-            stopped = run.go_on(gap=gap, budget=part).stopped
-        except ExplorationInterrupted as interrupt:
-            interrupt.drift = _value(run, _NO_NOISE, count, "interrupted")
-            raise
+        stopped = run.go_on(gap=gap, budget=part).stopped
         if stopped != "max_words" or left.bound():
-            break
-        if (
-            tolerance is not None
-            and _value(run, _NO_NOISE, count, "").is_within(tolerance) is not None
-        ):
-            stopped = "tolerance"
-            break
-    with run.asking():
-        noise = measure_noise(run)
-    found = _value(run, noise, count, stopped)
-    run.close()
-    return found
+            return stopped
+        if tolerance is not None and _value(run, noise, 0, "").is_within(tolerance) is not None:
+            return "tolerance"
 
 
 def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
@@ -254,30 +266,31 @@ def _check_pair(a: LanguageModel, b: LanguageModel) -> None:
             raise InputError("the models need the same prompts, in one order, or one prompt each")
 
 
-def _value(run: LiveRun, noise: tuple[float, float], count: int, stopped: str) -> Drift:
+def _value(run: LiveRun, noise: Noise, count: int, stopped: str) -> Drift:
     """Return what is known, with all bounds widened by the noise of classes and of answers."""
-    parts = []
+    parts, (of_classes, of_answers) = [], noise.bounds()
     for prompt, name in enumerate(run.prompts):
         low, high = _classes_apart(run, prompt)
         least, most = _answers_apart(run, prompt)
         parts.append(
             Apart(
                 name,
-                max(0.0, low - noise[0] - ROUNDING),
-                min(1.0, high + noise[0] + ROUNDING),
-                max(0.0, least - noise[1] - ROUNDING),
-                min(1.0, most + noise[1] + ROUNDING),
+                max(0.0, low - of_classes - ROUNDING),
+                min(1.0, high + of_classes + ROUNDING),
+                max(0.0, least - of_answers - ROUNDING),
+                min(1.0, most + of_answers + ROUNDING),
             )
         )
     worst = int(np.argmax([part.answers_low for part in parts]))
     return Drift(
         max(part.low for part in parts),
         max(part.high for part in parts),
-        noise[0],
-        noise[1],
+        of_classes,
+        of_answers,
         tuple(parts),
         _list_differences(run, worst, check_integer(count, "count", 0)),
-        run.frontier.calls,
+        run.frontier.calls - noise.calls,
+        noise.calls,
         stopped,
     )
 

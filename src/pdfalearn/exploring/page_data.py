@@ -184,7 +184,9 @@ def drift_page(found: Drift) -> tuple[str, Parts]:
         f"variation, behind the prompt where that is most. "
         f"{count_text(found.calls, 'calls')} of each model, stopped by {found.stopped}.",
         "meaning": f"{_SOUND} Rounding alone moves classes by up to {found.noise:.2g}, and answers "
-        f"by {found.answers_noise:.2g}, by which the bounds are widened.",
+        f"by {found.answers_noise:.2g}, by which the bounds are widened."
+        if found.noise_calls
+        else f"{_SOUND} What rounding moves was not measured.",
         "notes": [],
     }
     bounds = []

@@ -7,48 +7,69 @@ from typing import cast
 import numpy as np
 
 from pdfalearn.exploring.asking import LiveRun, close_all
+from pdfalearn.exploring.live_questions import Left
+from pdfalearn.exploring.prefixes import Told
 from pdfalearn.exploring.recording import Baseline
 from pdfalearn.models import LanguageModel, open_model
 from pdfalearn.typing import Codes, Floats, Integers
 
 # This many of the likeliest prefixes are asked again to see what rounding does, in such batches.
 _ASKED_AGAIN = 24
-_SIZES = (1, 7)
+_SIZES = (7, 1)
 _EXACTLY = 1e-12
 
 
-def measure_noise(run: LiveRun) -> tuple[float, float]:
-    """Return how far rounding moves classes and answers, as measured.
+class Noise:
+    """How far rounding moves classes and answers, as measured.
 
-    The likeliest prefixes are asked again of models that are opened anew, alone and a few at a
-    time. With these rows the tree has other masses: below a prefix that is likelier now, all is.
+    The likeliest prefixes are asked again of models that are opened anew, a few at a time and
+    alone. With these rows the tree has other masses: below a prefix that is likelier now, all is.
     Moves within a class cancel out, as they do in its bounds.
     What is not asked again counts by the share of those that are. Of a file, which cannot be asked,
     the noise is taken to be the other model's.
     """
-    frontier = run.frontier
-    likely = frontier.node_masses[: frontier.size].max(axis=1)
-    count = max(_ASKED_AGAIN, 4 * len(run.prompts))
-    nodes = np.sort(np.argsort(-likely, kind="stable")[:count])
-    nodes = nodes[likely[nodes] > 0]
-    live = [n for n, model in enumerate(run.models) if not isinstance(model, Baseline)]
-    if not len(nodes):
-        return 0.0, 0.0
-    calls, opened = frontier.calls, frontier.models
-    noise = np.zeros((len(run.models), 2))
-    try:
+
+    def __init__(self, run: LiveRun) -> None:
+        self._run = run
+        self._live = [n for n, model in enumerate(run.models) if not isinstance(model, Baseline)]
+        self._nodes = np.zeros(0, dtype=np.int64)
+        self._told: dict[int, list[list[Told]]] = {}
+        self.calls = 0
+        """How many distributions each model was asked for again."""
+
+    def measure(self, left: Left) -> None:
+        """Ask again, at least once and until the time is up."""
+        run, frontier = self._run, self._run.frontier
+        likely = frontier.node_masses[: frontier.size].max(axis=1)
+        count = max(_ASKED_AGAIN, 4 * len(run.prompts))
+        nodes = np.argsort(-likely, kind="stable")[:count]
+        self._nodes = nodes = nodes[likely[nodes] > 0]
         for size in _SIZES:
-            frontier.models = [open_model(cast("LanguageModel", run.models[n])) for n in live]
-            parts = [frontier.ask(nodes[at : at + size]) for at in range(0, len(nodes), size)]
-            for place, number in enumerate(live):
-                rows = np.concatenate([part[place].columns for part in parts])
-                moved = _move(run, number, nodes, rows)
+            opened, told = frontier.models, self._told.setdefault(size, [])
+            frontier.models = [open_model(cast("LanguageModel", run.models[n])) for n in self._live]
+            try:
+                for begin in range(0, len(nodes), size):
+                    if self.calls and left.is_late:
+                        break
+                    told.append(frontier.ask(again := nodes[begin : begin + size]))
+                    self.calls += len(again)
+                    run.report()
+                    frontier.interrupts.check()
+            finally:
+                close_all(frontier.models)
+                frontier.models = opened
+
+    def bounds(self) -> tuple[float, float]:
+        """Return how far classes and answers move, as far as that was measured; else 0."""
+        noise = np.zeros((len(self._run.models), 2))
+        for told in filter(None, self._told.values()):
+            for place, number in enumerate(self._live):
+                rows = np.concatenate([part[place].columns for part in told])
+                moved = _move(self._run, number, self._nodes[: len(rows)], rows)
                 noise[number] = np.maximum(noise[number], moved)
-            close_all(frontier.models)
-    finally:
-        frontier.models, frontier.calls = opened, calls
-    classes, answers = (noise[live].sum(axis=0) * len(run.models) / len(live)).tolist()
-    return classes, answers
+        live = noise[self._live]
+        classes, answers = (live.sum(axis=0) * len(noise) / len(live)).tolist()
+        return classes, answers
 
 
 def _move(run: LiveRun, model: int, nodes: Integers, rows: Floats) -> tuple[float, float]:
