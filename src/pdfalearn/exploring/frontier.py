@@ -19,7 +19,7 @@ from pdfalearn.exploring.prefixes import (
     sum_kinds,
     tell_children,
 )
-from pdfalearn.exploring.readings import Kinds, Reading, StateMap
+from pdfalearn.exploring.readings import Reading, StateMap
 from pdfalearn.exploring.recording import RecordedRows
 from pdfalearn.models import Batch, Interrupts, LanguageModel, Lineage
 from pdfalearn.typing import Codes, Flags, Floats, Integers
@@ -102,6 +102,8 @@ class Frontier:
             if (label := int(reading.dfa.decided[reading.dfa.initial])) >= 0:
                 self.settled[number, :, label] = 1.0  # whatever the model answers
                 self.unclear[number] = 1.0
+                self.node_settled[node, :, label] = 1.0
+                self.node_prompts[node], self.node_states[node] = number, reading.dfa.initial
                 continue
             where = (node, WHOLE, reading.dfa.initial, number)
             self.items.add(*(np.array([value]) for value in where), ones, np.ones(1))
@@ -150,16 +152,9 @@ class Frontier:
     def step(self, closed: Flags, batch: int, floor: float, enough: float = np.inf) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
 
-        Parameters
-        ----------
-        closed : array of bool
-            Which prompts are no longer of interest.
-        batch : int
-            How many prefixes may be asked for.
-        floor : float
-            Prefixes that are less likely than this go into the tails.
-        enough : float
-            Only as many prefixes as have this mass, and a few, are asked for.
+        Prompts that are ``closed`` are no longer of interest. At most ``batch`` prefixes are asked
+        for, and only as many as have the mass ``enough``, and a few; what is less likely than
+        ``floor`` goes into the tails.
         """
         tops = self.items.tops
         if closed.any():
@@ -279,7 +274,9 @@ class Frontier:
             np.add.at(self.untold[:, :, state], prompts, missing)
             mine = order[ends[number] : ends[number + 1]]
             rows, column, share = np.searchsorted(here, likely[mine]), columns[mine], shares[mine]
-            self._note_found(at[rows], column, share, kinds := after.settled[column])
+            kinds = after.settled[column]
+            for found, is_kind in ((self.found, kinds > 0), (self.other, kinds == 0)):
+                found.note(at[rows], column, kinds, share, is_kind & (kinds < self.reading.control))
             if not cut:  # what is left is open; so rounding does not add up
                 left = np.maximum(masses - sums.sum(axis=2) - missing, 0.0)
                 if last:
@@ -375,14 +372,6 @@ class Frontier:
             at = nodes[has_tail]
             columns_of = (at, np.full(len(at), TAIL), self.node_states[at], prompts[has_tail])
             self.items.add(*columns_of, left[has_tail], tops[has_tail])
-
-    def _note_found(self, nodes: Integers, columns: Integers, shares: Floats, kinds: Kinds) -> None:
-        """Keep the likeliest prefixes that settle something."""
-        tops = shares.max(axis=1)
-        for found, is_kind in ((self.found, kinds > 0), (self.other, kinds == 0)):
-            here = is_kind & (kinds < self.reading.control) & (tops > found.floor)
-            if here.any():
-                found.add(nodes[here], columns[here] - 1, kinds[here], shares[here])
 
     def _prune(self) -> None:
         """Put the less likely of what is open back into tails of what it follows."""

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pdfalearn.alphabet import shorten
 from pdfalearn.errors import ModelError
 from pdfalearn.exploring.readings import Kinds, StateMap
 from pdfalearn.models import Batch, LanguageModel
 from pdfalearn.rows import Rows
-from pdfalearn.typing import Codes, Floats, Integers
+from pdfalearn.typing import Codes, Flags, Floats, Integers
 
 # At most this many settled prefixes are kept of each kind.
 _MOST_FOUND = 2**15
@@ -38,14 +37,15 @@ class Found:
         self.labels = np.zeros(0, dtype=np.int16)
         self.masses = np.zeros((0, models))
 
-    def add(
-        self, nodes: Integers, symbols: Codes | Integers, labels: NDArray[np.int16], masses: Floats
+    def note(
+        self, nodes: Integers, columns: Integers, labels: Kinds, masses: Floats, here: Flags
     ) -> None:
-        """Add prefixes, and forget the least likely ones if they are too many."""
-        self.nodes = np.concatenate([self.nodes, nodes])
-        self.symbols = np.concatenate([self.symbols, symbols.astype(np.int32)])
-        self.labels = np.concatenate([self.labels, labels])
-        self.masses = np.concatenate([self.masses, masses])
+        """Add those that are likely enough, and forget the least likely ones if they are many."""
+        here = here & (masses.max(axis=1) > self.floor)
+        self.nodes = np.concatenate([self.nodes, nodes[here]])
+        self.symbols = np.concatenate([self.symbols, columns[here].astype(np.int32) - 1])
+        self.labels = np.concatenate([self.labels, labels[here]])
+        self.masses = np.concatenate([self.masses, masses[here]])
         if len(self.nodes) > _MOST_FOUND:
             top = self.masses.max(axis=1)
             kept = np.argpartition(-top, _MOST_FOUND // 2)

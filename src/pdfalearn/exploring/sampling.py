@@ -333,19 +333,9 @@ def draw_matching(
         return left.bound() is not None
 
     if frontier.untold[list(rows), 0].any():
-        raise InputError(
-            "the model did not tell all that may follow, or its context is too short for it, so "
-            "nothing can be drawn; look at fewer symbols, as with within=20, or ask another model"
-        )
+        why = "its context is too short" if frontier.too_long.any() else "it did not tell all"
+        raise InputError(f"nothing can be drawn of the model: {why}; within=20 looks at less")
     accepted: list[tuple[int, int]] = []
-    if not len(frontier.items) and not frontier.steps:  # it was settled before anything was asked
-        roots = np.array(frontier.roots)[random.choice(rows, count)]
-        frontier.node_prompts[frontier.roots] = np.arange(len(frontier.roots))
-        frontier.node_states[frontier.roots] = frontier.reading.dfa.initial
-        ends = _walk(frontier, roots, np.zeros(count, dtype=bool), random, is_over)
-        if (ends.labels < 0).any():
-            raise _too_few(0, count)
-        accepted = list(zip(ends.nodes.tolist(), ends.columns.tolist(), strict=True))
     # Settled mass is drawn by the node behind which it was settled, then by the column.
     settled = frontier.node_settled[: frontier.size, 0, : len(event)][:, event].sum(axis=1)
     settled = np.where(np.isin(frontier.node_prompts[: frontier.size], rows), settled, 0.0)
