@@ -151,7 +151,7 @@ def test_an_interrupt_brings_the_bounds_so_far() -> None:
     assert found.stopped == "interrupted"
     assert found.prompts[0].answers_high < 1
     assert found.noise_calls == 0
-    assert "noise was not measured" in str(found)
+    assert "noise not measured" in str(found)
 
 
 def test_an_interrupt_keeps_the_noise_so_far() -> None:

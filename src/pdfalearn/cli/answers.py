@@ -316,12 +316,8 @@ def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     header = ("total variation", "classes from", "to", "answers from", "to")
     rows = [(shorten(one.prompt, 60), *list(vars(one).values())[1:]) for one in found.prompts]
     lines = [(one.describe(repr(one.word)), one.a, one.b, one.share) for one in found.differences]
-    told: dict[str, object] = {
-        "noise": found.noise if found.noise_calls else "not measured",
-        "calls": found.calls,
-        "calls for the noise": found.noise_calls,
-        "stopped": found.stopped,
-    }
+    told: dict[str, object] = {"noise": found.describe_noise()}
+    told |= members_of(found, "calls", "stopped")
     exit_code = 0
     if (tolerance := chosen.tolerance) is not None:
         verdict = found.is_within(tolerance)

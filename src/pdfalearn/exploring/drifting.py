@@ -126,14 +126,15 @@ class Drift:
         for each in self.differences:
             name = each.describe(shorten(repr(each.word), 40))
             words.append((name, f"{each.a:.6f}", f"{each.b:.6f}", f"{each.share:.3f}"))
-        calls = f"{self.calls:,} calls each, stopped by {self.stopped}; {self.describe_noise()}"
+        calls = (
+            f"{self.calls:,} calls each, stopped by {self.stopped}; noise {self.describe_noise()}"
+        )
         return "\n".join([format_table(rows), format_table(words), calls])
 
     def describe_noise(self) -> str:
         """Return the noise of classes, and what it took to measure it."""
-        if not self.noise_calls:
-            return "noise was not measured"
-        return f"noise {self.noise:.2g}, of {self.noise_calls:,} calls more"
+        measured = f"{self.noise:.2g}, of {self.noise_calls:,} calls more"
+        return measured if self.noise_calls else "not measured"
 
 
 def drift(

@@ -151,8 +151,8 @@ class OpenedTransformer(LanguageModel):
             word = self._show(batch.spell(int(ids[too_long.argmax()])))
             raise ModelError(
                 f"the word {word} is too long: {self._way.limit}, and {len(self._prompt)} of the "
-                "prompt stand before it; bound the words' lengths, as with within=20, or shorten "
-                "the prompt"
+                "prompt stand before it; bound the words' lengths, as by within or max_length, or "
+                "shorten the prompt"
             )
 
     def _show(self, word: Sequence[int]) -> str:
