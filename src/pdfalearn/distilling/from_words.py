@@ -70,7 +70,7 @@ _MOST_HELD_OUT = 2**20
 # Larger automata are not searched for unless they are asked for, nor those above the first number
 # with both fewer words and fewer positions for each state than these.
 _AT_LEAST, _LARGEST, _WORDS_A_STATE, _POSITIONS_A_STATE = 120, 2_000, 40, 1_000
-# Where the best is nearly as large as the largest, it is searched for ones so many times as large.
+# Where the best is nearly as large as the largest, four times as large ones are searched for.
 _NEARLY, _FURTHER = 0.9, 4
 # At least this many words are needed: half of them to learn from, the others to hold out.
 FEWEST = 4

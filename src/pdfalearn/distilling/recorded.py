@@ -150,7 +150,7 @@ def propose_merged(
 ) -> Iterator[Iterator[Candidate]]:
     """Yield runs of automata: each begins with one that a criterion of state merging finds.
 
-    These have at most so many states, or more if the words support it.
+    These have no more states than ``most``, or than the words support.
 
     This one is polished, and then made smaller. These criteria are quick, and other than contexts
     they see what words of the same end have in common from their beginning.

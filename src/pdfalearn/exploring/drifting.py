@@ -44,8 +44,8 @@ class Apart:
     """At least so far apart are the classes: each language, or none, or cut, or control tokens."""
     high: float
     answers_low: float
-    """At least so far apart are whole answers, or those of at most ``within`` symbols. Of an LLM they
-    are sequences of tokens, with what ended them: its texts may be nearer."""
+    """At least so far apart are whole answers, or those of at most ``within`` symbols. An LLM's are
+    sequences of tokens, with what ended them: its texts may be nearer."""
     answers_high: float
     """At most so far; what follows where a class was settled is not looked at, so it may be 1."""
 

@@ -219,7 +219,7 @@ class Exploration(Frozen):
     ) -> Exploration:
         """Go on exploring, and return what is known then.
 
-        The bounds of this exploration stay; what it lists, draws and saves is as far as the new one.
+        The bounds of this exploration stay; what it lists, draws and saves is that of the new one.
 
         Parameters
         ----------

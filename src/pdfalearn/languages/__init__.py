@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for other rooms of the package
     from pdfalearn.languages.byte_dfa import cut_at_stop as cut_at_stop
     from pdfalearn.languages.byte_dfa import label_texts as label_texts
     from pdfalearn.languages.dfa import complement as complement
+    from pdfalearn.languages.dfa import find_support as find_support
     from pdfalearn.languages.dfa import over_alphabet as over_alphabet
     from pdfalearn.languages.dfa import trim_dfa as trim_dfa
     from pdfalearn.languages.kinds import LanguageLike as LanguageLike

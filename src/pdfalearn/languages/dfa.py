@@ -13,6 +13,7 @@ from pdfalearn.arrays import reaching
 from pdfalearn.checks import check_integer, check_transitions
 from pdfalearn.errors import InputError
 from pdfalearn.frozen import Frozen
+from pdfalearn.pdfa import PDFA
 from pdfalearn.reachability import reachable_in
 from pdfalearn.text import count_text
 from pdfalearn.words import visited_states
@@ -155,3 +156,21 @@ def complement(dfa: DFA) -> DFA:
     table = np.where(dfa.table < 0, nowhere, dfa.table)  # its last row is the new state's
     ends = np.append(~dfa.accepting, True)
     return DFA(alphabet=dfa.alphabet, transitions=table, accepting=ends, initial=dfa.initial)
+
+
+def find_support(pdfa: PDFA) -> DFA:
+    """Return the automaton of the words of positive probability, with the same states.
+
+    Examples
+    --------
+    >>> pdfa = PDFA(alphabet="ab", transitions=[[0, 0]], probabilities=[[0.5, 0.5, 0]])
+    >>> find_support(pdfa).accepts("aa"), find_support(pdfa).accepts("b")
+    (True, False)
+    """
+    may = pdfa.probabilities > 0
+    return DFA(
+        alphabet=pdfa.alphabet,
+        transitions=np.where(may[:, 1:], pdfa.transitions, -1),
+        accepting=may[:, 0],
+        initial=pdfa.initial,
+    )

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from pdfalearn.equivalence import Support
-from pdfalearn.languages import DFA
+from pdfalearn.languages import DFA, find_support
 from pdfalearn.learning.loop import learn
 from pdfalearn.models import Above, LanguageModel, as_model
-from pdfalearn.models.constrained.guided import find_support
 from pdfalearn.pdfa import PDFA
 from pdfalearn.results import Certificate, Result, TableValue
 

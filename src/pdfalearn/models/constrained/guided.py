@@ -11,7 +11,7 @@ import numpy as np
 from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.arrays import IntMap
 from pdfalearn.errors import InputError
-from pdfalearn.languages import DFA, over_alphabet, regex_dfa, trim_dfa
+from pdfalearn.languages import DFA, find_support, over_alphabet, regex_dfa, trim_dfa
 from pdfalearn.models.automaton import AutomatonModel, WordStates
 from pdfalearn.models.batch import Batch, Lineage
 from pdfalearn.models.constrained.opened_wrapper import (
@@ -169,17 +169,6 @@ def _no_guide(given: object) -> InputError:
         remedy = "put its tables into a DFA(alphabet=…, transitions=…, accepting=…)"
     return InputError(
         f"the guide {described(given)} is not a regular expression, DFA or PDFA; {remedy}"
-    )
-
-
-def find_support(pdfa: PDFA) -> DFA:
-    """Return the automaton of the words of positive probability, with the same states."""
-    positive = pdfa.probabilities > 0
-    return DFA(
-        alphabet=pdfa.alphabet,
-        transitions=np.where(positive[:, 1:], pdfa.transitions, -1),
-        accepting=positive[:, 0],
-        initial=pdfa.initial,
     )
 
 
