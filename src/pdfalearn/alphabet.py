@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -154,8 +155,10 @@ class Alphabet(Frozen):
 def _index_symbols(symbols: tuple[Symbol, ...], terminal: Symbol) -> dict[Symbol, int]:
     if not symbols:
         raise InputError("the alphabet is empty; it needs at least one symbol")
-    if any(symbol is None for symbol in symbols):
-        raise InputError("None cannot be a symbol: it stands for what is unknown; use a string")
+    if any(one is None or (isinstance(one, float) and isnan(one)) for one in symbols):
+        raise InputError(
+            "None and NaN cannot be symbols: they stand for what is unknown; use a string"
+        )
     index: dict[Symbol, int] = {}
     for position, symbol in enumerate((*symbols, terminal)):
         try:

@@ -218,8 +218,11 @@ def test_a_frame_of_pandas() -> None:
     with pytest.raises(InputError, match=r"no column 'concept:name'; the columns are 'id', 'what'"):
         Corpus(named, case="id")
     frame.loc[1, "concept:name"] = None
-    with pytest.raises(InputError, match="no value in row 1 of the column 'concept:name'"):
+    with pytest.raises(InputError, match="no value in row 1 of the column 'concept:name'; drop"):
         Corpus(frame)
+    skipping = Corpus(frame, skip_bad=True)
+    assert (list(skipping), skipping.left_out) == ([("a", "b", "c"), ("a",)], 1)
+    assert pickled(skipping).left_out == 1
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from pdfalearn import (
 )
 from pdfalearn.corpora import RecordedWords
 from pdfalearn.datasets import figure_3, random_pdfa, reber
+from pdfalearn.distilling import from_words
 from pdfalearn.distilling.estimates import estimate_mean
 from pdfalearn.distilling.recorded import (
     Candidate,
@@ -254,6 +255,29 @@ def test_progress_tells_of_each_automaton() -> None:
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
     assert max(shares[:-1]) < 1
+
+
+@pytest.mark.slow
+def test_larger_automata_are_searched_for_where_the_largest_are_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(from_words, "_AT_LEAST", 6)
+    words = ["abcdefghijklmnopqrst"[: 10 + n % 11] for n in range(60)]  # each symbol has its state
+    seen: list[DistillingProgress] = []
+    frontier = distill(words, progress=seen.append)
+    assert len(frontier.best) >= 20
+    assert {one.phase for one in seen} == {"automata", "merging", "larger", "measuring"}
+    assert [one.share for one in seen] == sorted(one.share for one in seen)
+    few = distill(words, sizes=range(1, 7), progress=seen.append)
+    assert max(point.states for point in few) <= 6
+
+
+def test_intervals_end_at_what_the_least_likely_symbol_loses() -> None:
+    words = [*["a" * 20] * 6, "bbb", "ababababab", "ba", "aabbaabbaabb"]
+    frontier = distill(words, sizes=[1, 2, 4], seed=0)  # two unlike words are held out
+    for point in frontier:
+        rows = point.pdfa.probabilities
+        assert point.divergence <= point.high <= -np.log(rows[rows > 0].min()) + 1e-12
 
 
 @pytest.mark.slow

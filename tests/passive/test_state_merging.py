@@ -215,3 +215,11 @@ def test_automata_of_all_criteria_have_the_counts_of_their_words(words: list[pla
             found[state, 0] += 1
         np.testing.assert_array_equal(found, counts)
         assert transitions.min() >= 0
+
+
+def test_a_merge_that_costs_just_the_bound_is_not_done() -> None:
+    # One bit a word for two states; more of the same words change nothing.
+    for count in (1, 2, 5, 100, 1000):
+        assert len(mdi(["aa", ""] * count, alpha=0.5)) == 2
+        assert len(mdi(["aa", ""] * count, alpha=0.501)) == 1
+    assert len(mdi(["aa", ""] * 2)) == 2

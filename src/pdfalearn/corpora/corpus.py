@@ -118,8 +118,13 @@ class Corpus(Frozen):
         if alphabet is not None and not isinstance(alphabet, Alphabet):
             alphabet = Alphabet(alphabet)
         columns = Columns(case, event, time)
-        sources, words = _split_source(source, columns)
-        _fill(self, _Given(sources, words, format, alphabet, columns, bool(skip_bad)))
+        unit, left_out = "word", 0
+        if isinstance(source, Frame):
+            unit = "case"
+            source, left_out = read_frame(source, columns, skip_bad=skip_bad)
+        sources, words = _split_source(source, unit)
+        given = _Given(sources, words, format, alphabet, columns, bool(skip_bad), left_out)
+        _fill(self, given)
         self._check_not_empty()
 
     _given: _Given
@@ -161,7 +166,7 @@ class Corpus(Frozen):
     @property
     def left_out(self) -> int:
         """How many lines, cases or events could not be read and were left out so far."""
-        return sum(self._left_out.values())
+        return self._given.left_out + sum(self._left_out.values())
 
     def split(self, count: int) -> list[Corpus]:
         """Split it into about this many corpora: into its files, and plain texts into parts.
@@ -308,6 +313,8 @@ class _Given(NamedTuple):
     alphabet: Alphabet | None
     columns: Columns
     skip_bad: bool
+    # How many rows of a frame were.
+    left_out: int = 0
     # Whether a line has a blank, where that is known of a corpus of which this is a part.
     has_blanks: bool | None = None
 
@@ -352,16 +359,12 @@ def count_prefixes(
     return symbols, PrefixTree.of(recorded.words, len(symbols), recorded.is_cut)
 
 
-def _split_source(
-    source: CorpusLike, columns: Columns
-) -> tuple[tuple[Source, ...], ListedPart | None]:
+def _split_source(source: CorpusLike, unit: str) -> tuple[tuple[Source, ...], ListedPart | None]:
     """Return the files of a corpus, or its words."""
     if isinstance(source, Corpus):
         raise InputError("this is a corpus already; give a path or words")
     if isinstance(source, str | os.PathLike):
         return tuple(list_sources(source)), None
-    if isinstance(source, Frame):
-        return (), _list_words(read_frame(source, columns), "case")
     if not is_iterable(source) or isinstance(source, bytes | dict):
         raise InputError(f"a corpus is a path, words or a frame, not {described(source)}")
     items: tuple[Any, ...] = tuple(source)
@@ -372,7 +375,7 @@ def _split_source(
             f"these are names of files, as {shorten(items[0], _SHOWN)}, and strings of a list are "
             "words: Corpus([Path(name) for name in names]) reads the files"
         )
-    return (), _list_words(items, "word")
+    return (), _list_words(items, unit)
 
 
 def _names_file(item: object) -> bool:

@@ -233,20 +233,30 @@ def _sort_events(
         yield CodedPart(name, names, part, begin + 1)
 
 
-def read_frame(frame: Frame, columns: Columns) -> list[tuple[Symbol, ...]]:
-    """Return the words of a frame of pandas, as those of a table in a file."""
+def read_frame(
+    frame: Frame, columns: Columns, *, skip_bad: bool
+) -> tuple[list[tuple[Symbol, ...]], int]:
+    """Return the words of a frame of pandas, as those of a table in a file.
+
+    Also return how many rows were left out, as they lack a value.
+    """
     names = [str(column) for column in frame.columns]
     places = _find_columns(names, columns, "the frame")
     found = [frame.iloc[:, one] for one in places if one is not None]
-    for column in found:
-        if column.isna().any():
-            row = int(column.isna().to_numpy().argmax())
-            raise InputError(f"the frame has no value in row {row} of the column {column.name!r}")
+    lacking = np.column_stack([column.isna() for column in found])
+    if lacking.any() and not skip_bad:
+        row, place = (int(one) for one in np.argwhere(lacking)[0])
+        raise InputError(
+            f"the frame has no value in row {row} of the column {found[place].name!r}; drop such "
+            "rows by its method dropna, or leave them out by skip_bad=True"
+        )
+    found = [column[~lacking.any(axis=1)] for column in found]
     cases, _ = _factorize(found[0])
     events, values = _factorize(found[1])
     times = _read_times(found[2]) if found[2:] else None
     parts = _sort_events(cases, events, times, values, "the frame")
-    return list(chain.from_iterable(part.decode() for part in parts))
+    words = list(chain.from_iterable(part.decode() for part in parts))
+    return words, int(lacking.any(axis=1).sum())
 
 
 def _read_times(column: Any) -> Floats:

@@ -23,6 +23,7 @@ from pdfalearn.distilling.recorded import (
     choose_points,
     choose_unseen,
     estimate_rows,
+    find_worst_loss,
     leave_one_out,
     propose_counted,
     propose_merged,
@@ -106,9 +107,9 @@ class WordsRun:
     ) -> None:
         sizes, seed, held_out, unseen, settings, _ = wanted
         self._name, self._alphabet, self._all = name, alphabet, every
-        self._seed, self._share, self._settings = seed, held_out, settings
+        self._seed, self._share = seed, held_out
+        self._settings, self._interrupts = settings, interrupts
         self._progress: Callable[[DistillingProgress], None] | None = interrupts.progress
-        self._interrupts = interrupts
         count, self._width = len(every.words), len(self._alphabet)
         if count < FEWEST:
             raise InputError(
@@ -126,8 +127,8 @@ class WordsRun:
         self._unseen = choose_unseen(self._recorded, self._held_out, unseen)
         possible = default_sizes(len(self._recorded.tree), self._width)
         self._possible = [size for size in possible if size <= _LARGEST]
-        words, positions = len(self._training.words), int(self._recorded.positions)
-        most = max(_AT_LEAST, words // _WORDS_A_STATE, positions // _POSITIONS_A_STATE)
+        by_positions = int(self._recorded.positions) // _POSITIONS_A_STATE
+        most = max(_AT_LEAST, len(self._training.words) // _WORDS_A_STATE, by_positions)
         self._asked = sizes or []
         self._sizes = sizes or [size for size in self._possible if size <= most]
         self._found: dict[int, MeasuredCandidate] = {}
@@ -150,7 +151,7 @@ class WordsRun:
         """Return what was found until an interrupt."""
         self._progress = None  # it may have raised the interrupt, and would do so again
         missing = [size for size in _QUICK if size not in self._found]
-        if missing:  # large ones are found first
+        if missing:
             self._search(self._take_structure(_QUICK_STRUCTURE), missing)
         return self._make_frontier(is_interrupted=True)
 
@@ -290,7 +291,8 @@ class WordsRun:
         place = frontier.points.index(frontier.point(len(frontier.best)))
         _, low, high = estimate_mean(losses, lengths - infinite)
         points, best = list(frontier.points), frontier.points[place]
-        points[place] = replace(best, low=min(low, best.low), high=max(high, best.high))
+        high = min(max(high, best.high), find_worst_loss(best.pdfa))
+        points[place] = replace(best, low=min(low, best.low), high=high)
         return replace(frontier, points=tuple(points))
 
     def _make_point(self, found: MeasuredCandidate, counts: Floats) -> tuple[Point, float]:
@@ -311,7 +313,7 @@ class WordsRun:
             pdfa=pdfa,
             divergence=mean,
             low=low,
-            high=high,
+            high=min(high, find_worst_loss(pdfa)),
             infinite_share=float(found.infinite.sum() / lengths.sum()),
             l1=l1,
             word_error_rate=word_error_rate,
@@ -330,16 +332,15 @@ class WordsRun:
         is_interrupted: bool,
     ) -> Certificate:
         best = frontier.point(len(frontier.best))
-        place = frontier.points.index(best)
-        mass, strength = masses[place], found[place].strength
+        mass = masses[place := frontier.points.index(best)]
         held_out, total = len(self._held_out.lengths), len(self._all.words)
         texts = [
             f"the automaton of {best.states:,} states has a cross-entropy of {best.divergence:.4g} "
             f"nats per symbol ({CONFIDENCE:.0%} interval {best.low:.4g} to {best.high:.4g}), a "
             f"perplexity of {best.perplexity:.4g}, on {held_out:,} of {total:,} "
             f"{self._name}, which were held out; its rows were then fitted to all words, and drawn "
-            f"to usual rows as if {strength:g} words of each state had shown these; so they give "
-            f"{mass:.2g} to what was never seen in its place"
+            f"to usual rows as if {found[place].strength:g} words of each state had shown these; "
+            f"so they give {mass:.2g} to what was never seen in its place"
         ]
         if best.infinite_share:
             texts.append(f"{best.infinite_share:.2%} of held-out symbols are impossible")
@@ -386,7 +387,6 @@ class WordsRun:
             return
         place = _PHASES.index(self._phase)
         begin, end = _BEGINS[place : place + 2]
-        # Larger automata may be searched for more than once.
         share = begin + (end - begin) * min(1.0, self._done / self._steps)
         self._reported = max(self._reported, share)
         news = DistillingProgress(

@@ -18,6 +18,7 @@ from pdfalearn.distilling.machines import Machine, States
 from pdfalearn.distilling.searching import search, search_from
 from pdfalearn.distilling.settings import SearchSettings
 from pdfalearn.passive import Weights, merge_variously, predict_words
+from pdfalearn.pdfa import PDFA
 from pdfalearn.results import comparable, find_supported
 from pdfalearn.text import shorten
 from pdfalearn.typing import Floats, Integers
@@ -318,6 +319,12 @@ class HeldOutWords:
             likeliest[states] != 0
         )
         return 2 * float(missed / total), float(wrong / total)
+
+
+def find_worst_loss(pdfa: PDFA) -> float:
+    """Return the most that a position loses which is not impossible."""
+    rows = pdfa.probabilities
+    return -float(np.log(rows[rows > 0].min()))
 
 
 def _surprisals(probabilities: Floats) -> Floats:

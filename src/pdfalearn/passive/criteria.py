@@ -18,6 +18,8 @@ _MOST_PAIRS = 2**20
 _FIRST_REDS = 32
 # Losses of likelihood are exact to this, in nats.
 _ROUNDING = 1e-6
+# Losses that are nearer to a bound than this share of it are equal to it.
+_TIE = 1e-8
 
 
 class HoeffdingCriterion:
@@ -108,7 +110,7 @@ class MDICriterion:
             size = max(1, min(size, _MOST_PAIRS // len(tree.nodes)))
             some = reds[begin : begin + size]
             losses = measure_losses(merging, some, tree)
-            fits = np.flatnonzero(losses.likelihood < price * losses.states)
+            fits = np.flatnonzero(losses.likelihood < (1 - _TIE) * price * losses.states)
             if len(fits):
                 return int(some[fits[0]])
             begin, size = begin + size, 4 * size
