@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -250,23 +250,19 @@ def _describe(chosen: Chosen, drawn: list[Draws | InputError], found: Exploratio
     members[_OPEN] = dict(found.open)
     classes = {name: found[name] for name in found.names}
     members["classes"] = {name: members_of(one, "low", "high") for name, one in classes.items()}
-    rows = [(shorten(name, 60), one.low, one.high) for name, one in classes.items()]
-    if len(rows) > 1:
-        rows.append(("any of these", found.low, found.high))
-    parts = [Table(chosen.model, ("", "at least", "at most"), rows)]
+    header = "", "at least", "at most"
+    parts = [Table(chosen.model, header, _shortened(found.languages_table()))]
     exit_code = 0
     if len(found.prompts) > 1:
-        each = [found.behind(prompt) for prompt in found.prompts]
         members["prompts"] = [
             {
                 "prompt": one.prompts[0],
                 **members_of(one, "low", "high"),
                 "classes": {name: members_of(one[name], "low", "high") for name in one.names},
             }
-            for one in each
+            for one in map(found.behind, found.prompts)
         ]
-        rows = [(shorten(one.prompts[0], 60), one.low, one.high) for one in each]
-        parts.append(Table("any match, by prompt", ("", "at least", "at most"), rows))
+        parts.append(Table("any match, by prompt", header, _shortened(found.prompts_table())))
     else:
         for title, count, make in (
             ("likeliest", chosen.likeliest_count, found.likeliest),
@@ -290,8 +286,7 @@ def _describe(chosen: Chosen, drawn: list[Draws | InputError], found: Exploratio
         parts.append(Table("sample", ("answer", "whole"), lines_of))
     told: dict[str, object] = {
         "open": ", ".join(f"{kind} {mass:.3g}" for kind, mass in found.open.items() if mass),
-        "control tokens": found.control,
-        "longer than looked at": found.cut,
+        **found.asides,
         "calls": found.calls,
         "stopped by": found.stopped,
     }
@@ -307,14 +302,17 @@ def _describe(chosen: Chosen, drawn: list[Draws | InputError], found: Exploratio
     return Answer(members, parts, notes, exit_code)
 
 
+def _shortened(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [(shorten(name, 60), *values) for name, *values in rows]
+
+
 def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
     members: dict[str, Any] = {"a": chosen.a, "b": chosen.b}
-    members |= members_of(found, "low", "high", "noise", "answers_noise")
-    members |= members_of(found, "calls", "noise_calls", "stopped")
-    members["prompts"] = [vars(one) for one in found.prompts]
-    members["differences"] = [vars(one) for one in found.differences]
+    members |= vars(found)
+    members["prompts"] = list(map(vars, found.prompts))
+    members["differences"] = list(map(vars, found.differences))
     header = ("total variation", "classes from", "to", "answers from", "to")
-    rows = [(shorten(one.prompt, 60), *list(vars(one).values())[1:]) for one in found.prompts]
+    rows = _shortened(tuple(vars(one).values()) for one in found.prompts)
     lines = [(one.describe(repr(one.word)), one.a, one.b, one.share) for one in found.differences]
     told: dict[str, object] = {"noise": found.describe_noise()}
     told |= members_of(found, "calls", "stopped")

@@ -20,14 +20,9 @@ from pdfalearn.text import are_characters, short_word_text
 
 
 @command(
-    "MODEL",
-    "LANGUAGE",
-    "form",
-    "given",
+    "MODEL LANGUAGE form given",
     option("precision", "Bounds of a live model that are this near are enough.", default=0.001),
-    "max_words",
-    "max_seconds",
-    "tokenizer",
+    "max_words max_seconds tokenizer",
     *MODEL,
     "log_every",
     into=ask,
@@ -66,16 +61,7 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
 
 
 @command(
-    "MODEL",
-    "count",
-    "language",
-    "prefixes",
-    "max_words",
-    "max_seconds",
-    "tokenizer",
-    *MODEL,
-    "log_every",
-    into=ask,
+    "MODEL count language prefixes max_words max_seconds tokenizer", *MODEL, "log_every", into=ask
 )
 def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
     """Find the likeliest words.

@@ -35,8 +35,7 @@ def experiments() -> None:
 @command(
     click.Argument(["experiment"], metavar="1|2|3|4|5|all"),
     output("Where the results go.", **FOLDER),
-    "scale learners values",
-    "targets",
+    "scale learners values targets",
     option("seed", "Same seed, same targets."),
     "jobs",
     "log_every",

@@ -93,6 +93,12 @@ class Exploration(Frozen):
     trace: tuple[Step, ...]
     """The bounds on any match as they closed."""
 
+    @property
+    def asides(self) -> dict[str, float]:
+        """What is settled besides, if there is such: control tokens, and what is cut."""
+        masses = {"control tokens": self.control, "longer than looked at": self.cut}
+        return {name: mass for name, mass in masses.items() if mass > 0}
+
     def __init__(self, run: LiveRun, rows: Sequence[int], stopped: str) -> None:
         frontier = run.frontier
         places = np.array(rows)
@@ -195,13 +201,11 @@ class Exploration(Frozen):
         name : str, optional
             Which language they have to match; any if not given.
         """
-        found = self._run.frontier.found
-        return self._list(count, self._run.labels_of(name), found)
+        return self._list(count, self._run.labels_of(name), self._run.frontier.found)
 
     def instead(self, count: int = 10) -> list[Likely]:
         """Return the likeliest beginnings of answers that match nothing."""
-        frontier = self._run.frontier
-        return self._list(count, ~self._run.labels_of(None), frontier.other)
+        return self._list(count, ~self._run.labels_of(None), self._run.frontier.other)
 
     def _list(self, count: int, labels: Flags, found: Found) -> list[Likely]:
         count = check_integer(count, "count", 0)
@@ -319,28 +323,32 @@ class Exploration(Frozen):
     def __repr__(self) -> str:
         return f"Exploration([{self.low:.6g}, {self.high:.6g}], {self.calls} calls)"
 
+    def languages_table(self) -> list[tuple[str, float, float]]:
+        """Return at least and at most how likely each language is, and any and none of them."""
+        rows = [(name, self[name].low, self[name].high) for name in self.names]
+        if len(rows) > 1:
+            rows.append(("any of these", self.low, self.high))
+        return [*rows, ("none of these", *self.other())]
+
+    def prompts_table(self) -> list[tuple[str, float, float]]:
+        """Return at least and at most how likely any match is behind each prompt."""
+        parts = map(self.behind, self.prompts)
+        return [(part.prompts[0], part.low, part.high) for part in parts]
+
     def __str__(self) -> str:
-        rows = [("", "at least", "at most")]
         if len(self.prompts) > 1:
-            parts = [(_short(prompt), self.behind(prompt)) for prompt in self.prompts]
-            rows += [(name, f"{part.low:.6f}", f"{part.high:.6f}") for name, part in parts]
-            rows.append(("mean of any match", f"{self.low:.6f}", f"{self.high:.6f}"))
+            rows = [*self.prompts_table(), ("mean of any match", self.low, self.high)]
         else:
-            bounds = [(_short(name), self[name]) for name in self.names]
-            rows += [(name, f"{one.low:.6f}", f"{one.high:.6f}") for name, one in bounds]
-            if len(self.names) > 1:
-                rows.append(("any of these", f"{self.low:.6f}", f"{self.high:.6f}"))
-            low, high = self.other()
-            rows.append(("none of these", f"{low:.6f}", f"{high:.6f}"))
+            rows = self.languages_table()
+        texts = [(escaped(shorten(name, 40)), f"{a:.6f}", f"{b:.6f}") for name, a, b in rows]
         parts_of = [f"{kind} {mass:.3g}" for kind, mass in self.open.items() if mass > 0]
         lines = [
-            format_table(rows),
+            format_table([("", "at least", "at most"), *texts]),
             f"open: {', '.join(parts_of) or 'nothing'}",
             f"a match: {_MEANINGS[self._run.match]}; {self.calls:,} calls, stopped by "
             f"{self.stopped}",
+            *(f"{name}: {mass:.3g}" for name, mass in self.asides.items()),
         ]
-        asides = {"control tokens": self.control, "longer than looked at": self.cut}
-        lines += [f"{name}: {mass:.3g}" for name, mass in asides.items() if mass > 0]
         if self.open["beyond context"]:
             lines.append("the model's context was reached: bound the length of answers by within=")
         return "\n".join(lines)
@@ -378,15 +386,9 @@ def _write_table(found: Exploration, file: BinaryIO) -> None:
     file.write(text.getvalue().encode())
 
 
-SAVERS: dict[str, Callable[[Exploration, BinaryIO], None]] = {
-    ".jsonl": _write_answers,
-    ".csv": _write_table,
-}
+SAVERS: dict[str, Callable[[Exploration, BinaryIO], None]]
+SAVERS = {".jsonl": _write_answers, ".csv": _write_table}
 """What writes an exploration, by the endings of files."""
-
-
-def _short(name: str) -> str:
-    return escaped(shorten(name, 40))
 
 
 def _certain(low: float, high: float) -> Bounds:

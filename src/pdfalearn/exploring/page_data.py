@@ -26,45 +26,38 @@ _SOUND = "Bounds are certain, about the model in the numerics in which it comput
 
 def exploration_page(found: Exploration, meaning: str) -> tuple[str, Parts]:
     """Return the title and the parts of the page of an exploration."""
-    names = [name for name, value in found.open.items() if value > 0]
-    notes = [f"{name}: {found.open[name]:.3g}" for name in names]
-    asides = {"control tokens": found.control, "longer than looked at": found.cut}
-    notes += [f"{name}: {mass:.3g}" for name, mass in asides.items() if mass > 0]
+    notes = [f"open, {name}: {mass:.3g}" for name, mass in found.open.items() if mass > 0]
+    notes += [f"{name}: {mass:.3g}" for name, mass in found.asides.items()]
     known = {
         "kind": "certain",
         "statement": f"{'On average over the prompts, any' if len(found.prompts) > 1 else 'Any'} "
         f"match has a probability from {found.low:.6f} to {found.high:.6f}: {meaning}. "
         f"{count_text(found.calls, 'calls')}, stopped by {found.stopped}.",
         "meaning": _SOUND,
-        "notes": [f"open, {note}" if note.split(":")[0] in names else note for note in notes],
+        "notes": notes,
     }
     parts: Parts = [("certificate", "", known)]
     if len(found.prompts) == 1:
         prompt = shorten(found.prompts[0], 60)
         title = f"Answers to: {prompt}" if prompt else "Answers of a live model"
         return title, parts + _parts_of_one(found)
-    each = [found.behind(prompt) for prompt in found.prompts]
-    rows = [(one.prompts[0] or "(nothing)", one.low, one.high, "") for one in each]
+    rows = [(prompt or "(nothing)", *ends, "") for prompt, *ends in found.prompts_table()]
     header = ["prompt", *(f"{name}, {end}" for name in found.names for end in ("from", "to"))]
     figures = [
-        [one.prompts[0], *(f"{end:.6f}" for name in found.names for end in _ends(one, name))]
-        for one in each
+        [
+            one.prompts[0],
+            *(f"{end:.6f}" for name in found.names for end in (one[name].low, one[name].high)),
+        ]
+        for one in map(found.behind, found.prompts)
     ]
     bars = {**_bars([*rows, ("mean", found.low, found.high, "total")]), "text": "Any match."}
     parts.append(("bounds", "By prompt", {**bars, "figures": {"header": header, "rows": figures}}))
-    return f"Answers to {len(each):,} prompts", [*parts, *_trace_part(found)]
-
-
-def _ends(found: Exploration, name: str) -> tuple[float, float]:
-    bounds = found[name]
-    return bounds.low, bounds.high
+    return f"Answers to {len(rows):,} prompts", [*parts, *_trace_part(found)]
 
 
 def _parts_of_one(found: Exploration) -> Parts:
-    rows = [(name, *_ends(found, name), "") for name in found.names]
-    if len(rows) > 1:
-        rows.append(("any of these", found.low, found.high, "total"))
-    rows.append(("none of these", *found.other(), "other"))
+    kinds = {"any of these": "total", "none of these": "other"}
+    rows = [(name, low, high, kinds.get(name, "")) for name, low, high in found.languages_table()]
     lists = [
         {
             "heading": heading,
