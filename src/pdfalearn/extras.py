@@ -50,13 +50,12 @@ def given_or_new_axes(axes: Any) -> Any:
     Traceback (most recent call last):
     pdfalearn.errors.InputError: axes 3 are not those of matplotlib
     """
-    if axes is not None:
-        if not hasattr(axes, "plot"):
-            raise InputError(f"axes {described(axes)} are not those of matplotlib")
-        return axes
-    return import_extra("matplotlib.pyplot", "plots").subplots(figsize=_SIZE, layout="constrained")[
-        1
-    ]
+    if axes is None:
+        pyplot = import_extra("matplotlib.pyplot", "plots")
+        return pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+    if not hasattr(axes, "plot"):
+        raise InputError(f"axes {described(axes)} are not those of matplotlib")
+    return axes
 
 
 def new_figure() -> Any:

@@ -127,6 +127,13 @@ def test_models_that_cannot_be_compared() -> None:
         drift(pdfa, other, "a")
 
 
+def test_a_file_of_other_symbols_is_named(tmp_path: Path) -> None:
+    letters = PDFA(alphabet="hx", transitions=[[0, 0]], probabilities=[[0.5, 0.25, 0.25]])
+    explore(letters, "h").save(tmp_path / "saved.jsonl")
+    with pytest.raises(InputError, match=r"saved.jsonl has answers of a model with other symbols"):
+        drift(tmp_path / "saved.jsonl", random_target(np.random.default_rng(1)))
+
+
 def test_a_file_is_about_its_own_question(tmp_path: Path) -> None:
     target = random_target(np.random.default_rng(1))
     explore(target, "a", match="begins", within=3).save(tmp_path / "saved.jsonl")

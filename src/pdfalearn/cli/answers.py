@@ -322,9 +322,8 @@ def _describe_drift(chosen: Chosen, found: Drift) -> Answer:
         members["tolerance"], members["verdict"] = tolerance, verdict
         exit_code = _EXIT[verdict]
         told[f"within {tolerance:g}"] = _OPEN if verdict is None else verdict
-    title = f"A: {chosen.a}, B: {chosen.b}"
     parts = [
-        Table(title, header, rows),
+        Table(f"A: {chosen.a}, B: {chosen.b}", header, rows),
         Table("what differs most", ("answer", "A", "B", "share"), lines),
         facts("what is known", told),
     ]

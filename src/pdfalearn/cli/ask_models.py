@@ -48,8 +48,7 @@ def probability(chosen: Chosen) -> Answer | LongRun[Any]:
     given = regex_or_dfa(chosen.given)
     if not isinstance(model, pdfalearn.PDFA):
         run = partial(pdfalearn.probability, model, language, given, **limits_of(chosen))
-        describe = partial(_describe_bounds, chosen)
-        return long_run(run, describe, "exploration")
+        return long_run(run, partial(_describe_bounds, chosen), "exploration")
     value = pdfalearn.probability(model, language, given)
     lengths = pdfalearn.analysis.length(model)
     parts = [format_value(value)]
@@ -86,8 +85,7 @@ def likeliest(chosen: Chosen) -> Answer | LongRun[Any]:
             raise click.UsageError("--prefixes is for automata.")
         limits = {"budget": limits_of(chosen)["budget"]}
         run = partial(pdfalearn.most_likely, model, chosen.count, language, **limits)
-        describe = partial(_describe_likeliest, chosen)
-        return long_run(run, describe, "exploration")
+        return long_run(run, partial(_describe_likeliest, chosen), "exploration")
     if chosen.prefixes is None:
         kind, found = "word", pdfalearn.most_likely(model, chosen.count, language)
     else:

@@ -271,17 +271,8 @@ def _value(run: LiveRun, noise: Noise, count: int, stopped: str) -> Drift:
     """Return what is known, with all bounds widened by the noise of classes and of answers."""
     parts, (of_classes, of_answers) = [], noise.bounds()
     for prompt, name in enumerate(run.prompts):
-        low, high = _classes_apart(run, prompt)
-        least, most = _answers_apart(run, prompt)
-        parts.append(
-            Apart(
-                name,
-                max(0.0, low - of_classes - ROUNDING),
-                min(1.0, high + of_classes + ROUNDING),
-                max(0.0, least - of_answers - ROUNDING),
-                min(1.0, most + of_answers + ROUNDING),
-            )
-        )
+        classes = _widen(*_classes_apart(run, prompt), of_classes)
+        parts.append(Apart(name, *classes, *_widen(*_answers_apart(run, prompt), of_answers)))
     worst = int(np.argmax([part.answers_low for part in parts]))
     return Drift(
         max(part.low for part in parts),
@@ -294,6 +285,10 @@ def _value(run: LiveRun, noise: Noise, count: int, stopped: str) -> Drift:
         noise.calls,
         stopped,
     )
+
+
+def _widen(low: float, high: float, noise: float) -> tuple[float, float]:
+    return max(0.0, low - noise - ROUNDING), min(1.0, high + noise + ROUNDING)
 
 
 def _classes_apart(run: LiveRun, prompt: int) -> tuple[float, float]:

@@ -332,8 +332,7 @@ class Exploration(Frozen):
 
     def prompts_table(self) -> list[tuple[str, float, float]]:
         """Return at least and at most how likely any match is behind each prompt."""
-        parts = map(self.behind, self.prompts)
-        return [(part.prompts[0], part.low, part.high) for part in parts]
+        return [(part.prompts[0], part.low, part.high) for part in map(self.behind, self.prompts)]
 
     def __str__(self) -> str:
         if len(self.prompts) > 1:

@@ -36,6 +36,7 @@ _MOST_BYTES = 2**26
 # At most this many open prefixes are kept, each of some 60 bytes; unlikely ones go back to tails.
 _MOST_OPEN = 2**20
 _EXACTLY = 1e-12
+_OF_NODES = ("parents", "symbols", "node_settled", "node_masses")
 
 
 class Frontier:
@@ -59,7 +60,8 @@ class Frontier:
     ) -> None:
         self.models = models
         """Opened; those that were closed are opened by who explores."""
-        self.reading, self.deepest, self._most_open = reading, deepest, most_open
+        self.reading, self._most_open = reading, most_open
+        self.deepest = np.inf if deepest is None else deepest
         # Whether all that counts behind the deepest prefixes is that they end there.
         self._only_ends = only_ends
         self._count, kinds = count, reading.control + 2
@@ -125,13 +127,8 @@ class Frontier:
         """Add prefixes and return their numbers."""
         new = np.arange(self.size, self.size + len(parents))
         self.size += len(parents)
-        for name in ("parents", "symbols", "depths", "node_prompts", "node_states", "_seen"):
+        for name in (*_OF_NODES, "depths", "node_prompts", "node_states", "_seen"):
             setattr(self, name, grown(getattr(self, name), self.size, 0))
-        for name in ("node_settled", "node_masses"):
-            old = getattr(self, name)
-            if len(old) < self.size:
-                more = np.zeros((max(self.size, 2 * len(old)) - len(old), *old.shape[1:]))
-                setattr(self, name, np.concatenate([old, more]))
         self.parents[new], self.symbols[new] = parents, symbols
         self.depths[new] = self.depths[parents] + 1
         return new
@@ -140,14 +137,12 @@ class Frontier:
     def open_masses(self) -> Floats:
         """What is open or untold, for each prompt, model and state of the languages."""
         if self._opened is None:
-            self._opened = self._sum_open()
+            items, states = self.items, len(self.reading.dfa.table)
+            keys, size = items.prompts * np.int64(states) + items.states, len(self.settled) * states
+            table = np.array([np.bincount(keys, masses, size) for masses in items.masses.T])
+            table = table.reshape(self._count, -1, states).transpose(1, 0, 2)
+            self._opened = table + self.untold
         return self._opened
-
-    def _sum_open(self) -> Floats:
-        items, states = self.items, len(self.reading.dfa.table)
-        keys, size = items.prompts * np.int64(states) + items.states, len(self.settled) * states
-        table = np.array([np.bincount(keys, masses, size) for masses in items.masses.T])
-        return table.reshape(self._count, -1, states).transpose(1, 0, 2) + self.untold
 
     def step(self, closed: Flags, batch: int, floor: float, enough: float = np.inf) -> bool:
         """Ask for the likeliest open prefixes; return False if nothing is left to ask.
@@ -192,8 +187,7 @@ class Frontier:
         return self._map(int(self.node_states[node]), bool(self._is_cut(np.array([node]))[0]))
 
     def _is_cut(self, nodes: Integers) -> Flags:
-        deepest = np.inf if self.deepest is None else self.deepest
-        return np.asarray(self.depths[nodes] >= deepest)
+        return np.asarray(self.depths[nodes] >= self.deepest)
 
     def _map(self, state: int, is_cut: bool) -> StateMap:
         after = self.reading.map(state)
@@ -216,8 +210,7 @@ class Frontier:
             above = self.parents[above[above > 0]]
         numbers = np.unique(np.concatenate(ids))
         lineage = Lineage(self.parents[: self.size], self.symbols[: self.size])
-        is_wanted = np.isin(numbers, wanted)
-        batch = Batch.of_ids(numbers, is_wanted, lineage)
+        batch = Batch.of_ids(numbers, np.isin(numbers, wanted), lineage)
         where = np.searchsorted(wanted, nodes)
         in_order = len(where) == len(wanted) and bool((np.diff(where) > 0).all())
         is_whole = np.ones(len(wanted), dtype=bool)
@@ -258,8 +251,7 @@ class Frontier:
             here, after = (groups.ravel() == number).nonzero()[0], self._map(state, bool(cut))
             at, masses, prompts = nodes[here], asked.masses[here], asked.prompts[here]
             if tail:
-                children = tell_children(told, here, after)
-                self._open_tails(at, masses, children, after, floor)
+                self._open_tails(at, masses, tell_children(told, here, after), after, floor)
                 continue
             sums = sum_kinds([one.columns for one in told], after.settled, size, here, listed)
             sums *= scales[here, :, None]

@@ -122,12 +122,6 @@ def _spell(frontier: Frontier, path: Sequence[int]) -> bytes:
     return b"".join(spelling[symbol] or b"" for symbol in path)
 
 
-def _without_pending(text: bytes, stops: Sequence[bytes]) -> bytes:
-    """Return what stays of a text if the stops that it may be about to write are cut off."""
-    sizes = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
-    return text[: len(text) - max(sizes, default=0)]
-
-
 def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
     """Return the most that is open of any one text.
 
@@ -145,7 +139,10 @@ def _most_beyond(frontier: Frontier, prompt: int, begin: int) -> float:
     paths = _paths(frontier, items.parents[mine[order]], items.symbols[mine[order]], begin)
     sums: dict[bytes, float] = {}
     for path, mass in zip(paths, masses[order].tolist(), strict=True):
-        text = _without_pending(_spell(frontier, path), frontier.reading.stops)
+        text, stops = _spell(frontier, path), frontier.reading.stops
+        # Stops that it may be about to write are cut off.
+        pending = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
+        text = text[: len(text) - max(pending, default=0)]
         sums[text] = sums.get(text, 0.0) + mass
     most = 0.0
     chain: list[tuple[bytes, float]] = []

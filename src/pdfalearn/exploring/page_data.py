@@ -41,7 +41,7 @@ def exploration_page(found: Exploration, meaning: str) -> tuple[str, Parts]:
         prompt = shorten(found.prompts[0], 60)
         title = f"Answers to: {prompt}" if prompt else "Answers of a live model"
         return title, parts + _parts_of_one(found)
-    rows = [(prompt or "(nothing)", *ends, "") for prompt, *ends in found.prompts_table()]
+    rows = [(name or "(nothing)", low, high, "") for name, low, high in found.prompts_table()]
     header = ["prompt", *(f"{name}, {end}" for name in found.names for end in ("from", "to"))]
     figures = [
         [

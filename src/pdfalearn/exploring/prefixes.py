@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pdfalearn.alphabet import shorten
+from pdfalearn.arrays import grown
 from pdfalearn.errors import ModelError
 from pdfalearn.exploring.readings import Kinds, StateMap
 from pdfalearn.models import Batch, LanguageModel
@@ -86,12 +87,9 @@ class Items:
         begin = self.size
         self.size += len(columns[0])
         for name, column in zip(self._NAMES, columns, strict=True):
-            table = getattr(self, f"_{name}")
-            if len(table) < self.size:
-                more = np.zeros((max(self.size, 2 * len(table)), *table.shape[1:]), table.dtype)
-                more[:begin] = table[:begin]
-                setattr(self, f"_{name}", table := more)
+            table = grown(getattr(self, f"_{name}"), self.size, 0)
             table[begin : self.size] = column
+            setattr(self, f"_{name}", table)
         self._show()
 
     def take(self, places: Integers) -> Items:

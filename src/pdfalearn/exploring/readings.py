@@ -93,8 +93,7 @@ class SymbolReading:
         cut_ends: bool = False,
     ) -> None:
         dfas = [language_dfa(language, alphabet) for language in languages]
-        labelled = label_languages(dfas, by_beginning=by_beginning)
-        self.dfa, sure = labelled.label_sure()
+        self.dfa, sure = label_languages(dfas, by_beginning=by_beginning).label_sure()
         self.control = len(self.dfa.members)
         self.cuts = _label_cuts(self.dfa, sure, is_end=cut_ends)
 

@@ -332,8 +332,7 @@ def _write(path: Path, line: str) -> int:
 
 def _row_line(rows: Mapping[Key, Row]) -> str:
     """Return a line of rows."""
-    parts = zip(*rows.values(), strict=True)
-    columns, values, rests, untold = (list(part) for part in parts)
+    columns, values, rests, untold = (list(part) for part in zip(*rows.values(), strict=True))
     members = {
         "states": [state for state, _ in rows],
         "words": [list(word) for _, word in rows],

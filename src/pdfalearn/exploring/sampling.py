@@ -313,8 +313,7 @@ def _step(frontier: Frontier, nodes: Integers, columns: Integers, active: Intege
     new = frontier.add_nodes(parents, symbols)
     for place, (parent, symbol) in enumerate(zip(parents.tolist(), symbols.tolist(), strict=True)):
         after = frontier.reading.map(int(frontier.node_states[parent]))
-        at = int(np.searchsorted(after.live, symbol))
-        frontier.node_states[new[place]] = after.targets[at]
+        frontier.node_states[new[place]] = after.targets[int(np.searchsorted(after.live, symbol))]
     frontier.node_prompts[new] = frontier.node_prompts[parents]
     nodes[active] = new[where]
 
@@ -391,8 +390,7 @@ def _draw_settled(frontier: Frontier, nodes: Integers, event: Flags, random: Gen
     for begin in range(0, len(different), 64):
         asked = different[begin : begin + 64]
         for node, row in zip(asked.tolist(), frontier.ask(asked)[0].columns, strict=True):
-            settled = frontier.map_of(node).settled
-            cumulative = np.cumsum(np.where(matches[settled], row, 0.0))
+            cumulative = np.cumsum(np.where(matches[frontier.map_of(node).settled], row, 0.0))
             here = (nodes == node).nonzero()[0]
             chances = random.random(len(here)) * cumulative[-1]
             drawn[here, 1] = np.searchsorted(cumulative, chances, side="right")

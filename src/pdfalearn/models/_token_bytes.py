@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,19 @@ def token_bytes(tokenizer: PreTrainedTokenizerBase, count: int) -> tuple[bytes |
     return tuple(found)
 
 
+def spell_tokens(
+    ends: Iterable[object], tokenizer: PreTrainedTokenizerBase, count: int
+) -> tuple[tuple[int, ...], tuple[bytes | None, ...]]:
+    """Return the tokens that end an answer, and the bytes of all tokens that are text."""
+    found = tuple(token for token in ends if isinstance(token, int))
+    if not found or not set(found) <= set(range(count)):
+        raise InputError(
+            f"the ends {found} are not tokens of the model, which has {count:,}; give ends=…"
+        )
+    spelt = enumerate(token_bytes(tokenizer, count))
+    return found, tuple(None if token in found else text for token, text in spelt)
+
+
 def _is_byte_level(tokenizer: PreTrainedTokenizerBase) -> bool:
     """Return whether tokens are written in the letters that GPT-2 has for bytes."""
     inner = getattr(tokenizer, "backend_tokenizer", None)
@@ -80,8 +94,7 @@ def _check_decoding(tokenizer: PreTrainedTokenizerBase, found: list[bytes | None
     texts = [number for number, spelt in enumerate(found) if spelt is not None]
     if not texts:
         raise InputError("the tokenizer has no token that stands for text")
-    random = np.random.default_rng(1)
-    chosen = random.choice(texts, (min(_CHECKED, len(texts)), 2)).tolist()
+    chosen = np.random.default_rng(1).choice(texts, (min(_CHECKED, len(texts)), 2)).tolist()
     anchor = tokenizer.encode(_ANCHOR, add_special_tokens=False)
     options: dict[str, Any] = {"clean_up_tokenization_spaces": False, "skip_special_tokens": False}
     before = str(tokenizer.decode(anchor, **options))

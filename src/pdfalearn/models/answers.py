@@ -11,7 +11,7 @@ from pdfalearn.alphabet import Symbol
 from pdfalearn.checks import check_integer, check_number, check_share
 from pdfalearn.errors import InputError
 from pdfalearn.models._opened_transformer import OpenedTransformer
-from pdfalearn.models._token_bytes import token_bytes
+from pdfalearn.models._token_bytes import spell_tokens
 from pdfalearn.models._tokenizers import GivenEnds, Prompt, Tokens
 from pdfalearn.models.spelling import Spelling, Texts, check_text
 from pdfalearn.models.transformer import TransformerModel
@@ -119,16 +119,8 @@ class Answers(TransformerModel):
         terminal: Symbol,
         outside: Symbol | None,
     ) -> Spelling:
-        self.ends = tuple(token for token in tokens.ends(ends) if isinstance(token, int))
-        count = self._model.vocabulary
-        if not self.ends or not set(self.ends) <= set(range(count)):
-            raise InputError(
-                f"the ends {self.ends} are not tokens of the model, which has {count:,}"
-            )
-        spelt = token_bytes(tokens.needed("asking about texts"), count)
-        self.token_bytes = tuple(
-            None if token in self.ends else text for token, text in enumerate(spelt)
-        )
+        tokenizer, count = tokens.needed("asking about texts"), self._model.vocabulary
+        self.ends, self.token_bytes = spell_tokens(tokens.ends(ends), tokenizer, count)
         # Every token is a symbol, as a prompt may hold those that end an answer. A number beyond
         # all tokens stands for their end.
         return Spelling({token: (token,) for token in range(count)}, [count], terminal=terminal)
@@ -168,8 +160,7 @@ class Answers(TransformerModel):
             raise InputError("to ask several models together, give a list of Answers")
         made = copy(models[0])
         for model in models:
-            is_same = model._model.module is made._model.module
-            if not is_same or model._serving != made._serving:
+            if model._model.module is not made._model.module or model._serving != made._serving:
                 raise InputError(
                     "several Answers are asked together if they have one network, tokenizer, ends, "
                     "stops and settings; make them of the same objects, or give prompts=[…] to one"
@@ -194,8 +185,7 @@ class Answers(TransformerModel):
             ordered, places = logits.softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
             beyond = ordered.cumsum(dim=-1) - ordered >= self._top_p
             beyond[..., 0] = False  # the likeliest is always there
-            cut = beyond.scatter(-1, places, beyond)
-            logits = logits.masked_fill(cut, float("-inf"))
+            logits = logits.masked_fill(beyond.scatter(-1, places, beyond), float("-inf"))
         return logits.softmax(dim=-1)
 
 
@@ -207,8 +197,7 @@ class _OpenedAnswers(OpenedTransformer):
 
         super().__init__(answers._setup, answers._way)
         self._answers = answers
-        device = answers._model.module.device
-        self._ends = torch.tensor(answers.ends, device=device)
+        self._ends = torch.tensor(answers.ends, device=answers._model.module.device)
 
     def _show(self, word: Sequence[int]) -> str:
         text = b"".join(self._answers.token_bytes[token] or b"" for token in word)
@@ -226,16 +215,12 @@ class _OpenedAnswers(OpenedTransformer):
         return Rows.dense(torch.cat(parts).cpu().numpy())
 
 
-def _shared_beginning(paths: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return what all of some tuples begin with."""
-    first, last = min(paths), max(paths)  # what these two share, all between them do
-    same = [one == other for one, other in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)]
-
-
 def part_prompts(paths: Mapping[str, tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, Any]]:
     """Return what all prompts begin with, and what is left of each."""
-    shared = _shared_beginning(list(paths.values()))
+    # What the first and the last in order share, all between them do.
+    first, last = min(paths.values()), max(paths.values())
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    shared = first[: [*same, False].index(False)]
     if not shared:
         raise InputError(
             "the prompts do not begin with the same token, which is computed once for all; ask "

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pdfalearn.alphabet import Alphabet
 from pdfalearn.checks import check_integer
-from pdfalearn.errors import InputError, ModelError
+from pdfalearn.errors import ModelError
 from pdfalearn.models._causal_models import check_folder
-from pdfalearn.models._token_bytes import token_bytes
+from pdfalearn.models._token_bytes import spell_tokens
 from pdfalearn.models._tokenizers import load_tokenizer
 from pdfalearn.models.answers import check_stops, name_prompts, part_prompts
 from pdfalearn.models.batch import Batch
@@ -105,13 +105,7 @@ class ServedAnswers(LanguageModel):
         own_ends = tokenizer.eos_token_id if own_ends is None else own_ends
         usual: Any = own_ends if isinstance(own_ends, list) else [own_ends]
         found = self._server.encode_ends(usual if ends is None else ends)
-        self.ends = tuple(token for token in found if isinstance(token, int))
-        if not self.ends or not set(self.ends) <= set(range(count)):
-            raise InputError(f"the ends {self.ends} are not tokens of the tokenizer; give ends=…")
-        self.token_bytes = tuple(
-            None if token in self.ends else text
-            for token, text in enumerate(token_bytes(tokenizer, count))
-        )
+        self.ends, self.token_bytes = spell_tokens(found, tokenizer, count)
         self.alphabet = Alphabet(range(count))
         paths = {n: self._server.encode_prompt(one, chat=chat) for n, one in named.items()}
         self.prompt, self.first_words = part_prompts(paths)
@@ -167,8 +161,7 @@ class ServedAnswers(LanguageModel):
             row = sorted({token + 1: mass for token, mass in masses.items()}.items())
             total = end + sum(masses.values())
             # All that is told adds up to 1 but for rounding; else the rest is not known.
-            is_whole = len(logs[place]) >= count
-            scale = 1 / total if is_whole or total > 1 else 1.0
+            scale = 1 / total if len(logs[place]) >= count or total > 1 else 1.0
             columns += [0, *(column for column, _ in row)]
             values += [end * scale, *(mass * scale for _, mass in row)]
             rests.append(0.0 if scale != 1.0 else max(0.0, 1 - total))
