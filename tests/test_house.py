@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "files": 288,
-    "lines in all": 60_740,
-    "lines of code": 39_635,
+    "lines in all": 60_890,
+    "lines of code": 39_730,
     "files over 400 lines": 0,
     "files under 60 lines": 2,
     "modules with one importer": 36,

@@ -11,7 +11,7 @@ from pdfalearn.alphabet import Alphabet, shorten
 from pdfalearn.checks import ROUNDING, SUM_TOLERANCE, row_fault, wrong_rows
 from pdfalearn.rows import Rows, SharedRows
 from pdfalearn.text import described
-from pdfalearn.typing import Flags, Floats, Integers
+from pdfalearn.typing import Flags, Integers
 
 
 class RowError(ValueError):
@@ -135,7 +135,8 @@ def _check_rows(rows: Rows, count: int, width: int, alphabet: Alphabet) -> Rows:
             place,
         )
     _check_outside(rows)
-    return Rows.dense(_without_signs(table), outside=rows.outside, impossible=impossible)
+    table = np.maximum(table, 0.0) + 0.0  # rounding may leave less than 0; no zero has a sign
+    return Rows.dense(table, outside=rows.outside, impossible=impossible)
 
 
 def check_table(rows: SharedRows, alphabet: Alphabet) -> bool:
@@ -173,11 +174,6 @@ def _check_defined(rows: Rows, undefined: Flags, alphabet: Alphabet) -> Rows:
     checked = part.spread(defined, len(rows))
     checked.outside = rows.outside
     return checked
-
-
-def _without_signs(table: Floats) -> Floats:
-    """Return a table with 0 where rounding left something below it; no zero has a sign."""
-    return np.maximum(table, 0.0) + 0.0
 
 
 def _make_rows(given: object, width: int) -> Rows:

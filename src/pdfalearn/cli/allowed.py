@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -58,8 +57,7 @@ def support(chosen: Chosen) -> LongRun[Result]:
     outputs: list[Output[Result]] = []
     if (path := chosen.output) is not None:
         pdfalearn.io.check_can_save(path, DFA)
-        write = partial(_write_dfa, path)
-        outputs = [Output(path, "the DFA", write)]
+        outputs = [Output(path, "the DFA", lambda made: pdfalearn.save(SupportDFA(made).dfa, path))]
     chosen.refuse_overwriting(chosen.model, *chosen.samplers, chosen.store)
     model = pdfalearn.models.Above(chosen.make_model(chosen.model), chosen.threshold)
     relation = pdfalearn.equivalence.Support(chosen.threshold)
@@ -95,7 +93,3 @@ def support(chosen: Chosen) -> LongRun[Result]:
         outputs,
         lambda result: f"the DFA so far, of {count_text(len(result.pdfa), 'states')}",
     )
-
-
-def _write_dfa(path: Path, result: Result) -> None:
-    pdfalearn.save(pdfalearn.learning.SupportDFA(result).dfa, path)

@@ -43,7 +43,8 @@ def tree_to_dot(tree: TreeNode) -> str:
     word and distribution; λ is the empty word.
     """
     nodes = numbered_nodes(tree)
-    separator = "" if all(len(str(symbol)) == 1 for symbol in _symbols_of(nodes)) else " "
+    words = [word for node, _, _ in nodes for word in (node.suffix, node.access_word)]
+    separator = "" if all(len(str(symbol)) == 1 for word in words for symbol in word or ()) else " "
     lines = [_BEGIN, _DOWNWARDS if _count_leaves(nodes) <= MOST_LEAVES_DOWNWARDS else _TO_THE_RIGHT]
     for number, (node, parent, arc) in enumerate(nodes):
         if node.suffix is not None:
@@ -82,12 +83,6 @@ def _word(word: Sequence[Symbol], separator: str) -> str:
 def _numbers(values: Sequence[float]) -> str:
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
     return f"({list_label(texts, ', ')})"
-
-
-def _symbols_of(nodes: list[NumberedNode]) -> set[Symbol]:
-    """Collect the symbols of all suffixes and access words."""
-    words = [word for node, _, _ in nodes for word in (node.suffix, node.access_word)]
-    return {symbol for word in words for symbol in word or ()}
 
 
 TREE_WRITERS: dict[str, Callable[[TreeNode, BinaryIO], None]] = {

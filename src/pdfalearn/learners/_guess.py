@@ -166,7 +166,10 @@ class Guess:
         Where it is forced, one change is made that explains little, or not all walks, or is one of
         several. It is not changed again until another one is forced.
         """
-        self._learn_classes()
+        # What the model has shown meanwhile of what the reference says.
+        unknown = (self._labels == UNKNOWN).nonzero()[0]
+        found = self._observations.classes_of(self._rows[unknown])
+        self._labels[unknown[found >= 0]] = found[found >= 0]
         self._forced = None if is_forced else self._forced
         while True:
             runs = self._run(np.arange(self.walks))
@@ -206,12 +209,6 @@ class Guess:
         is_new = ~np.isin(classes, self._labels)
         agrees: Flags = (labels == classes) | (classes == UNKNOWN) | ((labels == UNKNOWN) & is_new)
         return agrees
-
-    def _learn_classes(self) -> None:
-        """Look up the classes that the model has shown of what the reference says."""
-        unknown = (self._labels == UNKNOWN).nonzero()[0]
-        found = self._observations.classes_of(self._rows[unknown])
-        self._labels[unknown[found >= 0]] = found[found >= 0]
 
     def _learn_states(self, runs: Runs) -> None:
         """Note what the walks show as far as they agree: classes, distributions, what is tested."""

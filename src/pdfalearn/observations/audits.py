@@ -155,8 +155,7 @@ class Audits:
             part = sample[begin : begin + size]
             part = part[self._meter.affordable(nodes.lengths[part])]
             before = self._answers.rows(nodes.rows[part])
-            symbols = int(nodes.lengths[part].sum())
-            self._compare(part, nodes.lineage, symbols, before, 1.0)
+            self._compare(part, nodes.lineage, int(nodes.lengths[part].sum()), before, 1.0)
 
     def count_affordable(self, words: Integers, symbols: Integers, calls: int) -> int:
         """Return how many of some sums of words and symbols the budget leaves for asking again."""
@@ -169,8 +168,7 @@ class Audits:
         words that ``are_paid`` the budget is known to suffice, and all prefixes are among them, so
         that each costs a symbol.
         """
-        lengths = self._nodes.lengths[nodes]
-        asked = nodes if are_paid else nodes[self._meter.affordable(lengths)]
+        asked = nodes if are_paid else nodes[self._meter.affordable(self._nodes.lengths[nodes])]
         if not len(asked):
             return asked, asked
         ids = np.sort(asked)
@@ -268,7 +266,11 @@ class Audits:
         if len(named) == 1:
             return f". All {len(told)} copies give the same answer to it now"
         fewest_first = sorted(named.items(), key=lambda item: len(item[1]))
-        parts = (f"{_list_names(names)} {answer}" for answer, names in fewest_first)
+        parts = []
+        for answer, (first, *others) in fewest_first:
+            others = others if len(others) < _MOST_NAMES else [f"{len(others)} others"]
+            verb = "answer" if others else "answers"
+            parts.append(f"{' and '.join([first, *others])} {verb} {answer}")
         return f". The copies differ: {'; '.join(parts)}" if named else ""
 
 
@@ -287,8 +289,3 @@ def _find_change(
     except UndecidedError as error:
         return error.place, largest
     return int(moved.argmax()) if moved.any() else None, largest
-
-
-def _list_names(names: list[str]) -> str:
-    others = names[1:] if len(names) <= _MOST_NAMES else [f"{len(names) - 1} others"]
-    return f"{' and '.join([names[0], *others])} {'answer' if others else 'answers'}"

@@ -226,7 +226,11 @@ class Frontier(ArrayValue, NotebookValue):
         """Return a table of all points as text."""
         header = frontier_header(self)
         rows = [(*row[:-1], f" {row[-1]}") for row in (header, *frontier_cells(self))]
-        return "\n".join((format_table(rows, left=(len(header) - 1,), gap=" "), *model_texts(self)))
+        lines = [format_table(rows, left=(len(header) - 1,), gap=" ")]
+        if self.model_perplexity is not None:
+            lines.append(f"perplexity of the model itself: {self.model_perplexity:.3f}")
+            lines.append(f"answers of best are {scope_text(self)}")
+        return "\n".join(lines)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw states against divergence with its interval; needs the extra ``report``.
@@ -358,14 +362,6 @@ def frontier_header(frontier: Frontier) -> tuple[str, ...]:
     """Return the titles of the columns of a frontier's table."""
     measure = "cross-entropy" if frontier.is_of_words else DIVERGENCE_HEADER[0]
     return ("states", measure, *DIVERGENCE_HEADER[1:], "L1", "WER", "perplexity", "")
-
-
-def model_texts(frontier: Frontier) -> list[str]:
-    """Return lines about the model itself, if there is one: what it is, and how to ask it."""
-    if frontier.model_perplexity is None:
-        return []
-    own = f"perplexity of the model itself: {frontier.model_perplexity:.3f}"
-    return [own, f"answers of best are {scope_text(frontier)}"]
 
 
 def _nats_text(value: float) -> str:

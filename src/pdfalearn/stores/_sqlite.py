@@ -119,7 +119,8 @@ class StoreFile:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection for one transaction."""
-        self.check_writable()
+        if self.read_only:
+            raise InputError(f"{show_name(str(self.path))}: the store was opened to be read only")
         with self.reading() as connection:
             # What is written to a file that was removed or replaced nobody would find.
             if not self.path.exists() or self.path.stat().st_ino != self._inode:
@@ -135,11 +136,6 @@ class StoreFile:
             if is_due:
                 self._last_sync = monotonic()
 
-    def check_writable(self) -> None:
-        """Refuse to write where only reading was meant."""
-        if self.read_only:
-            raise InputError(f"{show_name(str(self.path))}: the store was opened to be read only")
-
 
 @contextmanager
 def _explain_failures(path: Path) -> Iterator[None]:
@@ -151,7 +147,8 @@ def _explain_failures(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:  # of SQLite's own words about what it cannot read
         raise make_damage_error(path, repr(error.object[:200])) from error
     except sqlite3.Error as error:
-        meaning = _MEANINGS.get(_code_of(error))
+        # The primary code; that of a damaged file if the module itself complains.
+        meaning = _MEANINGS.get(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF)
         if meaning is None:
             raise make_damage_error(path, str(error)) from error
         raise StoreError(f"{show_name(str(path))}: {meaning} (SQLite: {error})") from error
@@ -274,11 +271,6 @@ def _read_header(connection: sqlite3.Connection) -> tuple[int, int]:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return application, version
-
-
-def _code_of(error: sqlite3.Error) -> int:
-    """Return SQLite's primary code; that of a damaged file if the module itself complains."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
 
 
 class ModelRow(NamedTuple):

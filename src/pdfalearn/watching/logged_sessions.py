@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -120,7 +120,8 @@ def _parse_log(
     names, masked = dict[str | None, int](), dict[str, int]()
     # The session of each line, -1 if it has none, its place among those that are masked, its time.
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-    for file in _open_files(source):
+    sources = [source] if isinstance(source, str | os.PathLike) else source
+    for file in (Follower(name) for one in sources for name in list_names(one)):
         for lines in file.blocks():
             sessions, texts, times = reader.prepare(lines)
             for name, line, text in zip(sessions, lines, texts, strict=True):
@@ -180,8 +181,3 @@ def _group_events(
         undated,
         frozenset(at_edges),
     )
-
-
-def _open_files(source: LogLike) -> Iterator[Follower]:
-    for one in [source] if isinstance(source, str | os.PathLike) else source:
-        yield from map(Follower, list_names(one))
