@@ -70,6 +70,7 @@ def check(figures: Figures) -> None:
     assert not below, {name: AT_LEAST[name] for name in below}
 
 
+@pytest.mark.slow
 def test_files_lines_and_names_are_within_limits() -> None:
     check(measure(ROOT, runs=()))
 

@@ -48,6 +48,7 @@ def test_a_condition_that_all_words_meet_changes_nothing_but_endless_ones(pdfa: 
         assert result.probability(word) == pytest.approx(mass / ends, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_unlikeliest_condition_is_exact() -> None:
     size = 3000
     onwards = [[min(state + 1, size), size] for state in range(size + 1)]

@@ -106,6 +106,7 @@ def test_rows_are_counts_drawn_to_priors() -> None:
     assert within.tolist() == [[1 / 6, 5 / 6, 0.0], [0.2, 0.8, 0.0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [figure_3(), reber()], ids=["figure_3", "reber"])
 def test_the_structure_of_a_known_automaton_is_found(target: PDFA) -> None:
     words = target.sample(1000, seed=1).words
@@ -194,6 +195,7 @@ def test_what_was_never_seen_is_unlikely_and_impossible_if_wanted() -> None:
     assert strict.best.probability(("in", "out")) > 0.3
 
 
+@pytest.mark.slow
 def test_words_may_be_lists_files_and_frames(tmp_path: Path) -> None:
     path = tmp_path / "sessions.txt"
     path.write_text("\n".join(" ".join(map(str, word)) for word in WORDS) + "\n")

@@ -150,6 +150,7 @@ def count_words(target: PDFA, words: int, seed: int) -> Evidence:
     return PlainTree(len(target.alphabet), weights, answers).evidence()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure 3", "reber", "distinct rows"])
 def test_automata_are_found_from_counts(name: str) -> None:
     target = TARGETS[name]

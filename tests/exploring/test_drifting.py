@@ -182,6 +182,7 @@ def test_an_interrupt_keeps_the_noise_so_far() -> None:
     assert f"of {found.noise_calls} calls more" in str(found)
 
 
+@pytest.mark.slow
 def test_noise_takes_no_longer_than_there_is_time() -> None:
     def slowly(words: list[Any]) -> list[list[float]]:
         time.sleep(0.01 * len(words))

@@ -212,6 +212,7 @@ def test_a_state_has_one_monitor_at_a_time(tmp_path: Path) -> None:
     assert len((tmp_path / "alarms.jsonl").read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_who_stops_it_gets_a_state_and_a_summary(tmp_path: Path, signum: int) -> None:
     log, model, state = tmp_path / "app.log", tmp_path / "model.json", tmp_path / "state.npz"

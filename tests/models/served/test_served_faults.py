@@ -249,6 +249,7 @@ def test_how_long_a_server_wants_to_wait() -> None:
     assert [seconds_of(text) for text in (None, "soon", "nan", "inf")] == [0.0] * 4
 
 
+@pytest.mark.slow
 def test_waiting_longer_than_patience_lasts_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_client, "seconds_of", lambda given: 1e6)
     with BrokenServer(AutomatonLLM(spelled_target(9, seed=1))) as server:
@@ -258,6 +259,7 @@ def test_waiting_longer_than_patience_lasts_is_not_begun(monkeypatch: pytest.Mon
             model.answer(Batch.of([(0,)]))
 
 
+@pytest.mark.slow
 def test_a_long_wait_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_client, "LONG_WAIT", 0.0)
     with WatchedServer(AutomatonLLM(spelled_target(9, seed=1)), faults=30, share=1) as server:
