@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any
 
 from pdfalearn.checks import check_integer, check_number
 
@@ -163,7 +164,7 @@ class SharedBudget:
     def share_for(self, runs: int) -> Budget:
         """Return the budget of the next run; ``runs`` are left."""
         self._spent["max_seconds"] = time.monotonic() - self._begin
-        bounds: dict[str, float] = {}
+        bounds: dict[str, Any] = {}
         for name in _SHARED:
             bound = getattr(self._budget, name)
             if bound is not None:
@@ -171,4 +172,4 @@ class SharedBudget:
                 bounds[name] = left if name in ("max_cost", "max_seconds") else int(left)
         if "max_words" in bounds:
             bounds["max_words"] = max(1, bounds["max_words"])
-        return replace(self._budget, **bounds)  # type: ignore[arg-type]
+        return replace(self._budget, **bounds)

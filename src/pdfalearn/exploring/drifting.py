@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -204,7 +204,7 @@ def drift(
     3 calls each, stopped by gap; noise 0, of 6 calls more
     """
     models = [Baseline(one) if isinstance(one, str | Path) else as_model(one) for one in (a, b)]
-    settings = {"match": match, "within": within, "cut_ends": cut_ends}
+    settings: dict[str, Any] = {"match": match, "within": within, "cut_ends": cut_ends}
     stored = [model for model in models if isinstance(model, Baseline)]
     if stored and languages is None:
         languages = stored[0].languages
@@ -224,7 +224,7 @@ def drift(
         raise InputError("say which languages are asked about; only a file of answers has its own")
     if not stored:
         _check_pair(*cast("list[LanguageModel]", models))
-    run = LiveRun(models, languages, prompts, progress=progress, **settings)  # type: ignore[arg-type]
+    run = LiveRun(models, languages, prompts, progress=progress, **settings)
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 1)
     left, noise = Left(run.frontier, budget, DEFAULT_CALLS), Noise(run)
